@@ -1,0 +1,92 @@
+# limber: one command for each thing a developer does. `make` alone lists them.
+#
+# The build itself is CMake's (CMakePresets.json); this file installs what is missing, configures once and calls it.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+SCENE ?= scenes/swinging-tree.yaml
+PREFIX ?= /usr/local
+JOBS ?= $(shell scripts/build-jobs.sh)
+TEST_JOBS ?= 2
+PYTHON := /usr/bin/python3
+LIMBER := build/release/limber
+
+# Configures a preset with the tests unless that has been done; Ninja notices later changes by itself.
+configured_with_tests = grep -qs '^LIMBER_TESTS:BOOL=ON' build/$(1)/CMakeCache.txt && test -e build/$(1)/build.ninja
+configure_with_tests = if ! { $(call configured_with_tests,$(1)); }; then cmake --preset $(1) -DLIMBER_TESTS=ON; fi
+build = cmake --build --preset $(1) -j $(JOBS)
+ctest = ctest --preset $(1) -j $(TEST_JOBS) --output-on-failure --no-tests=error
+
+.PHONY: help
+help: ## list these commands
+	@echo "limber: simulation of structures that bend"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@echo "settings: SCENE=$(SCENE) PREFIX=$(PREFIX) JOBS=$(JOBS) TEST_JOBS=$(TEST_JOBS)"
+
+.PHONY: deps deps-test
+deps: ## install the Debian packages that the build needs, if any is missing
+	@scripts/install-deps.sh build
+
+deps-test:
+	@scripts/install-deps.sh test
+
+.PHONY: build
+build: deps ## build the library and the command (Release)
+	@if [[ ! -e build/release/build.ninja ]]; then cmake --preset release -DLIMBER_TESTS=OFF; fi
+	@$(call build,release) --target limber
+
+.PHONY: run
+run: build ## build and run a scene: SCENE=scenes/….yaml
+	@$(LIMBER) run $(SCENE)
+
+.PHONY: test
+test: deps-test ## build all and run every test
+	@$(call configure_with_tests,release)
+	@$(call build,release)
+	@$(call ctest,release)
+
+.PHONY: dev asan tsan
+dev: deps-test ## the same tests in a Debug build with assertions
+asan: deps-test ## the same tests under the address and undefined-behaviour sanitizers
+tsan: deps-test ## the same tests under the thread sanitizer
+dev asan tsan:
+	@$(call configure_with_tests,$@)
+	@$(call build,$@)
+	@$(call ctest,$@)
+
+.PHONY: format check-format
+format: deps-test ## format the C++ sources in place
+	@scripts/format.sh
+
+check-format: deps-test ## name the C++ sources that are not formatted
+	@scripts/format.sh --check
+
+.PHONY: fuzz
+fuzz: deps-test ## feed the scene reader 100,000 mutated scenes under the address sanitizer
+	@$(call configure_with_tests,asan)
+	@$(call build,asan) --target scene_fuzz
+	@build/asan/tests/scene/scene_fuzz 100000
+
+.PHONY: kill-campaign broken-scenes
+kill-campaign: deps-test build ## kill a run at 200 random moments and check that it resumes bit for bit
+	@$(PYTHON) tests/cli/kill_campaign.py 200
+
+broken-scenes: deps-test build ## break scenes in 200 ways and check that each error names its place
+	@$(PYTHON) tests/cli/broken_scenes.py 200
+
+.PHONY: bench
+bench: build ## measure a step and print ratios against a baseline of the same run
+	@$(LIMBER) bench
+
+.PHONY: install
+install: build ## install the library, headers, command and scenes under PREFIX
+	@$(call build,release)
+	@cmake --install build/release --prefix $(PREFIX)
+
+.PHONY: clean
+clean: ## remove everything that was built
+	@rm -rf build

@@ -1,0 +1,86 @@
+// Dynamics of a tree of bodies with sprung joints, implicit, O(n) a step. See docs/theory/articulated.md.
+//
+//   auto sys = articulated::compile(model, options);   // const: tree, dof map, compiled forces
+//   articulated::State s = sys.rest();                 // all that the next step depends on
+//   articulated::Workspace w(sys);                     // scratch
+//   SolveReport r = articulated::step(sys, s, w, h);
+//   articulated::observe(sys, s, w, snapshot);
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "limber/model/model.h"
+#include "limber/result/report.h"
+#include "limber/result/snapshot.h"
+
+namespace limber::articulated {
+
+// euler: linearly implicit Euler, one linear solve a step, first order, damps (Baxter 2019, eq. 2.13).
+// midpoint: implicit midpoint on the configuration manifold, second order, symmetric, does not damp a free
+// swing.
+enum class Integrator : std::uint8_t { euler, midpoint };
+const char* to_string(Integrator integrator);
+
+struct Options {
+  Integrator integrator = Integrator::midpoint;
+  double tolerance = 1e-12;        // midpoint: change of the velocities in an iteration, relative
+  int max_iterations = 40;         // midpoint: then the step is split
+  int threads = 1;                 // results do not depend on it
+  int parallel_min_bodies = 4000;  // smaller subtrees are not worth a second thread
+};
+
+// All that the next step depends on. Copyable; `save` and `load` keep every bit.
+struct State {
+  double t = 0;           // [s]
+  std::int64_t step = 0;  // finished
+  std::vector<double>
+      q;  // joint coordinates in tree order; spherical and free store unit quaternions (w,x,y,z)
+  std::vector<double> v;                // joint rates in tree order
+  std::vector<double> a;                // last accelerations: the first guess of the next step
+  std::string save() const;             // bytes
+  void load(const std::string& bytes);  // throws std::invalid_argument if they are no state of this size
+};
+
+struct SystemData;
+struct WorkspaceData;
+
+class System {
+ public:
+  explicit System(std::shared_ptr<const SystemData> data) : data_(std::move(data)) {}
+  State rest() const;                    // initial positions and velocities of the model
+  const Model& model() const;            // beams replaced by links
+  const result::Layout& layout() const;  // what observe() fills
+  int body_count() const;
+  int dof_count() const;
+  const SystemData& data() const { return *data_; }
+
+ private:
+  std::shared_ptr<const SystemData> data_;
+};
+
+// Throws ModelError for what this method cannot run, with names.
+System compile(const Model& model, const Options& options = {});
+
+class Workspace {
+ public:
+  explicit Workspace(const System& system);
+  Workspace(Workspace&&) noexcept;
+  ~Workspace();
+  WorkspaceData& data() { return *data_; }
+  void fill_with_nan();  // for tests: no step may depend on what an earlier one left behind
+
+ private:
+  std::unique_ptr<WorkspaceData> data_;
+};
+
+// One step of size h. On failure the state is left as it was before the step and the report says where and
+// why.
+result::SolveReport step(const System& system, State& state, Workspace& workspace, double h);
+
+void observe(const System& system, const State& state, Workspace& workspace, result::Snapshot& snapshot);
+result::Energy energy(const System& system, const State& state, Workspace& workspace);
+
+}  // namespace limber::articulated

@@ -1,0 +1,273 @@
+// compile(): a model becomes a tree of links with compiled forces and an output layout.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "limber/articulated/system.h"
+
+namespace limber::articulated {
+namespace {
+
+const char* unit_of(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::position:
+    case Quantity::spring_length:
+      return "m";
+    case Quantity::velocity:
+      return "m/s";
+    case Quantity::rotation:
+      return "rad";
+    case Quantity::angular_velocity:
+      return "rad/s";
+    case Quantity::spring_tension:
+      return "N";
+    case Quantity::kinetic_energy:
+    case Quantity::gravity_energy:
+    case Quantity::elastic_energy:
+    case Quantity::total_energy:
+      return "J";
+    case Quantity::joint_position:
+    case Quantity::joint_velocity:
+    case Quantity::joint_force:
+      break;
+  }
+  return "";
+}
+
+std::string joint_unit(Quantity quantity, bool rotational) {
+  if (quantity == Quantity::joint_position) return rotational ? "rad" : "m";
+  if (quantity == Quantity::joint_velocity) return rotational ? "rad/s" : "m/s";
+  return rotational ? "N m" : "N";
+}
+
+// What this method cannot run, by name: bodies joined by more than a tree.
+void refuse_what_is_no_tree(const Model& model) {
+  std::vector<Problem> problems;
+  for (const Loop& l : model.loops())
+    problems.push_back(
+        {"loop", l.name, "", "method articulated runs trees of bodies: it cannot close loops"});
+  for (const Spring& s : model.springs())
+    if (!s.a.on_world() && !s.b.on_world())
+      problems.push_back(
+          {"spring", s.name, "between",
+           "method articulated runs springs between a body and the world, not between two bodies"});
+  if (model.bodies().empty() && model.beams().empty())
+    problems.push_back({"scene", "", "", "has no bodies and no beams to simulate"});
+  if (!problems.empty()) throw ModelError(std::move(problems));
+}
+
+void add_body_block(SystemData& s, int link) {
+  if (s.body_block_index[link] >= 0) return;
+  s.body_block_index[link] = s.body_blocks++;
+  s.drag.push_back(Mat6::Zero());
+}
+
+void compile_joints(SystemData& s) {
+  const double inf = std::numeric_limits<double>::infinity();
+  s.stiffness.assign(s.tree.v_count(), 0);
+  s.damping.assign(s.tree.v_count(), 0);
+  s.rest.assign(s.tree.v_count(), 0);
+  s.has_rotation_law.assign(s.tree.size(), 0);
+  std::vector<char> moved(s.tree.size(), 0);
+  for (const PrescribedMotion& m : s.model.motions()) {
+    s.motions.push_back({m.joint.value, m.position});
+    moved[m.joint.value] = 1;
+  }
+  for (int i = 0; i < s.tree.size(); ++i) {
+    const multibody::Link& link = s.tree[i];
+    const JointLaw& law = s.model.joints()[i].law;
+    const bool rotation = link.kind == JointKind::spherical || link.kind == JointKind::free;
+    for (int k = 0; k < link.dofs; ++k) {
+      s.stiffness[link.v + k] = law.stiffness[k];
+      s.damping[link.v + k] = law.damping[k];
+      s.rest[link.v + k] = law.rest[k];
+      if (rotation && law.stiffness[k] > 0) s.has_rotation_law[i] = 1;
+      if (moved[i]) continue;
+      if (law.upper[k] < inf && !(rotation && (k == 1 || k == 2)))
+        s.limits.push_back({i, k, law.upper[k], law.restitution, true});
+      if (law.lower[k] > -inf && !(rotation && k < 3))
+        s.limits.push_back({i, k, law.lower[k], law.restitution, false});
+    }
+  }
+  for (const Drive& d : s.model.drives()) s.drives.push_back({d.joint.value, d});
+}
+
+void compile_body_forces(SystemData& s) {
+  s.body_block_index.assign(s.tree.size(), -1);
+  for (int i = 0; i < s.tree.size(); ++i) {
+    const Body& body = s.model.bodies()[i];
+    if (body.linear_drag > 0 || body.angular_drag > 0) {
+      add_body_block(s, i);
+      Eigen::Matrix<double, 3, 6> J;  // velocity of the centre of mass
+      J << -math::skew(s.tree[i].inertia.com()), Mat3::Identity();
+      Mat6& D = s.drag[s.body_block_index[i]];
+      D = body.linear_drag * J.transpose() * J;
+      D.topLeftCorner<3, 3>() += body.angular_drag * Mat3::Identity();
+    }
+    if (s.model.wind())
+      for (const Shape& shape : body.shapes) {
+        add_body_block(s, i);
+        s.wind_shapes.push_back({i, shape.geometry, s.tree[i].X_MB * shape.X_BG});
+      }
+  }
+  for (const PointLoad& l : s.model.point_loads()) {
+    const LinkPoint at = s.link_point(l.at);
+    s.loads.push_back({at, s.tree[at.link].X_MB.R, l.force, l.moment, l.follows});
+  }
+}
+
+void compile_springs(SystemData& s) {
+  const std::vector<Pose> X_WB = s.model.initial_poses();
+  const auto world_point = [&](const Attachment& a) {
+    return a.on_world() ? a.p : Vec3(X_WB[a.body.value] * a.p);
+  };
+  for (const Spring& spring : s.model.springs()) {
+    const double length = (world_point(spring.a) - world_point(spring.b)).norm();
+    const elastic::SpringParameters law{spring.stiffness, spring.damping,
+                                        spring.rest_length >= 0 ? spring.rest_length : length,
+                                        spring.tension_only};
+    s.springs.push_back({s.link_point(spring.a), s.link_point(spring.b), law});
+    const bool a_on_ground = spring.a.on_world();
+    if (a_on_ground && spring.b.on_world()) continue;
+    const LinkPoint at = s.link_point(a_on_ground ? spring.b : spring.a);
+    add_body_block(s, at.link);
+    s.ground_springs.push_back({at, a_on_ground ? spring.a.p : spring.b.p, law, s.body_block_index[at.link]});
+  }
+}
+
+void lay_out_shapes(SystemData& s) {
+  std::vector<char> fixed(s.tree.size());
+  for (int i = 0; i < s.tree.size(); ++i) {
+    const Body& body = s.model.bodies()[i];
+    const int p = s.tree[i].parent;
+    fixed[i] = s.tree[i].kind == JointKind::fixed && (p < 0 || fixed[p]);
+    s.layout.frames.push_back({body.name, body.shapes, body.color, fixed[i] != 0});
+  }
+  for (const elastic::BeamTrace& trace : s.traces)
+    s.layout.polylines.push_back({trace.name, static_cast<int>(trace.points.size()), 0, {}});
+  for (const Spring& spring : s.model.springs()) s.layout.polylines.push_back({spring.name, 2, 0, {}});
+}
+
+void lay_out_scalars(SystemData& s) {
+  constexpr const char* axes[] = {".x", ".y", ".z"};
+  const auto add = [&](const std::string& name, std::string unit, Column column) {
+    s.layout.scalars.push_back({name, std::move(unit)});
+    s.columns.push_back(column);
+  };
+  for (const Probe& p : s.model.probes()) {
+    switch (p.quantity) {
+      case Quantity::position:
+      case Quantity::velocity:
+      case Quantity::rotation:
+      case Quantity::angular_velocity:
+        for (int k = 0; k < 3; ++k)
+          add(p.name + axes[k], unit_of(p.quantity), {p.quantity, s.link_point(p.at), -1, -1, k});
+        break;
+      case Quantity::joint_position:
+      case Quantity::joint_velocity:
+      case Quantity::joint_force: {
+        const JointKind kind = s.tree[p.joint.value].kind;
+        for (int k = 0; k < dof_count(kind); ++k)
+          add(dof_count(kind) == 1 ? p.name : fmt::format("{}.{}", p.name, k),
+              joint_unit(p.quantity, is_rotational(kind, k)), {p.quantity, {}, p.joint.value, -1, k});
+        break;
+      }
+      case Quantity::spring_length:
+      case Quantity::spring_tension:
+        add(p.name, unit_of(p.quantity), {p.quantity, {}, -1, p.spring.value, 0});
+        break;
+      case Quantity::kinetic_energy:
+      case Quantity::gravity_energy:
+      case Quantity::elastic_energy:
+      case Quantity::total_energy:
+        break;  // always there, below
+    }
+  }
+  add("energy.kinetic", "J", {Quantity::kinetic_energy, {}, -1, -1, 0});
+  add("energy.gravity", "J", {Quantity::gravity_energy, {}, -1, -1, 0});
+  add("energy.elastic", "J", {Quantity::elastic_energy, {}, -1, -1, 0});
+  add("energy.total", "J", {Quantity::total_energy, {}, -1, -1, 0});
+}
+
+// A joint that can move must move something: one solve at the start finds the massless body that would not.
+void refuse_massless_motion(const System& system) {
+  const SystemData& s = system.data();
+  WorkspaceData w(s);
+  const State state = system.rest();
+  evaluate(s, state.q.data(), state.v.data(), 0, {0, 0, 0}, w);
+  multibody::AbaInput in;
+  in.links = &w.links;
+  in.tau = w.tau.data();
+  std::vector<double> a(s.tree.v_count());
+  for (const CompiledMotion& m : s.motions) {  // a joint with a given motion needs no mass
+    JointLock lock;
+    lock.link = m.link;
+    lock.rows = s.tree[m.link].dofs;
+    lock.C.setIdentity();
+    lock.g.setZero();
+    w.lock_index[m.link] = static_cast<int>(w.locks.size());
+    w.locks.push_back(lock);
+  }
+  in.locks = w.locks.data();
+  in.lock_index = w.lock_index.data();
+  if (multibody::aba(s.tree, state.q.data(), in, w.aba, a.data())) return;
+  const Joint& joint = s.model.joints()[w.aba.bad_link];
+  throw ModelError(
+      {{"body", s.model.bodies()[w.aba.bad_link].name, "mass",
+        fmt::format("joint \"{}\" can move it, but neither it nor what hangs on it has mass or inertia "
+                    "in that direction",
+                    joint.name)}});
+}
+
+}  // namespace
+
+const char* to_string(Integrator integrator) {
+  return integrator == Integrator::euler ? "euler" : "midpoint";
+}
+
+LinkPoint SystemData::link_point(const Attachment& a) const {
+  if (a.on_world()) return {-1, a.p};
+  return {a.body.value, tree[a.body.value].X_MB * a.p};
+}
+
+SystemData::SystemData(elastic::LinkedModel linked, const Options& opts)
+    : model(std::move(linked.model)), traces(std::move(linked.traces)), options(opts), tree(model) {
+  layout.title = model.title();
+  compile_joints(*this);
+  compile_body_forces(*this);
+  compile_springs(*this);
+  lay_out_shapes(*this);
+  lay_out_scalars(*this);
+}
+
+WorkspaceData::WorkspaceData(const SystemData& s)
+    : workers(s.worth_threads() ? std::make_unique<multibody::Workers>(s.options.threads) : nullptr),
+      links(s.tree.size()),
+      tau(s.tree.v_count()),
+      wrench(s.tree.size()),
+      joint_block(s.tree.block_count()),
+      body_block(s.body_blocks),
+      aba(s.tree),
+      lock_index(s.tree.size(), -1),
+      limit_active(s.limits.size()),
+      limit_changes(s.limits.size()),
+      servo(6 * s.drives.size(), ServoState::linear),
+      q_mid(s.tree.q_count()),
+      v_mid(s.tree.v_count()),
+      q_end(s.tree.q_count()),
+      v_end(s.tree.v_count()),
+      a(s.tree.v_count()),
+      a_new(s.tree.v_count()),
+      a_body(s.tree.size()) {
+  locks.reserve(s.motions.size() + s.limits.size());
+}
+
+System compile(const Model& model, const Options& options) {
+  refuse_what_is_no_tree(model);
+  System system(std::make_shared<const SystemData>(elastic::beams_to_links(model), options));
+  refuse_massless_motion(system);
+  return system;
+}
+
+}  // namespace limber::articulated

@@ -1,0 +1,241 @@
+#include "limber/elastic/beam_links.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "limber/elastic/beam_pieces.h"
+
+namespace limber::elastic {
+namespace {
+
+VectorFunction scaled(const VectorFunction& f, double factor) {
+  return {{f.c[0].scaled(factor), f.c[1].scaled(factor), f.c[2].scaled(factor)}};
+}
+
+// Component j of f along column j of R.
+VectorFunction along_column(const VectorFunction& f, const Mat3& R, int j) {
+  return {{f.c[j].scaled(R(0, j)), f.c[j].scaled(R(1, j)), f.c[j].scaled(R(2, j))}};
+}
+
+// The beams, each after the one it starts from.
+std::vector<int> starting_order(std::span<const Beam> beams) {
+  std::vector<int> order, state(beams.size(), 0);  // 0 new, 1 on the walk, 2 done
+  for (std::size_t first = 0; first < beams.size(); ++first) {
+    std::vector<int> walk;
+    int b = static_cast<int>(first);
+    for (; b >= 0 && state[b] == 0; b = beams[b].from.beam.value) {
+      state[b] = 1;
+      walk.push_back(b);
+    }
+    if (b >= 0 && state[b] == 1) {
+      std::string ring = beams[b].name;
+      for (auto it = std::find(walk.begin(), walk.end(), b) + 1; it != walk.end(); ++it)
+        ring += " from " + beams[*it].name;
+      throw ModelError(
+          {{"beam", beams[b].name, "from",
+            fmt::format("beams start from each other in a ring: {} from {}", ring, beams[b].name)}});
+    }
+    for (auto it = walk.rbegin(); it != walk.rend(); ++it) {
+      state[*it] = 2;
+      order.push_back(*it);
+    }
+  }
+  return order;
+}
+
+class Converter {
+ public:
+  explicit Converter(const Model& model)
+      : model_(model), parts_(model.parts()), placed_(model.beams().size()) {}
+
+  LinkedModel run() {
+    for (const int b : starting_order(model_.beams())) place(b);
+    parts_.beams.clear();
+    for (Spring& s : parts_.springs) {
+      move(s.a);
+      move(s.b);
+    }
+    for (Probe& p : parts_.probes) move(p.at);
+    move_point_loads();
+    spread_distributed_loads();
+    std::vector<BeamTrace> traces = draw();
+    return finish(std::move(traces));
+  }
+
+ private:
+  struct Placed {
+    BeamPieces pieces;
+    std::vector<BodyId> bodies;  // of each piece
+  };
+  // A place on a body with the axes there.
+  struct Place {
+    BodyId body;
+    Pose X_BL;
+  };
+
+  Place find(const Attachment& a) const {
+    if (!a.beam.valid()) return {a.body, Pose::translation(a.p)};
+    const Placed& beam = *placed_[a.beam.value];
+    const int piece = beam.pieces.holding(a.s);
+    return {beam.bodies[piece], beam.pieces.local_axes(piece, a.s) * Pose::translation(a.p)};
+  }
+
+  void move(Attachment& a) const {
+    if (!a.beam.valid()) return;
+    const Place place = find(a);
+    a = {};
+    a.body = place.body;
+    a.p = place.X_BL.p;
+  }
+
+  const SectionConstants& constants(SectionId id) {
+    auto [it, is_new] = constants_.try_emplace(id.value);
+    if (is_new) try {
+        it->second = section_constants(model_[id].shape);
+      } catch (const std::invalid_argument& e) {
+        throw ModelError({{"section", model_[id].name, "", e.what()}});
+      }
+    return it->second;
+  }
+
+  BodyId add_piece(const std::string& name, const BeamPieces& pieces, int piece, Joint joint) {
+    Body body;
+    body.name = name;
+    body.inertia = pieces.inertia(piece);
+    body.shapes = pieces.shapes(piece);
+    parts_.bodies.push_back(std::move(body));
+    joint.name = name + ".joint";
+    joint.child = BodyId{static_cast<std::int32_t>(parts_.bodies.size()) - 1};
+    parts_.joints.push_back(joint);
+    return joint.child;
+  }
+
+  // The beam's bodies and joints: the root piece welded on, then link after link.
+  void place(int index) {
+    const Beam& beam = model_.beams()[index];
+    Placed placed{
+        BeamPieces(beam, model_[beam.material], model_[beam.section].shape, constants(beam.section)), {}};
+    const BeamPieces& pieces = placed.pieces;
+    const Place start = find(beam.from);
+
+    Joint weld;
+    weld.parent = start.body;
+    weld.X_PF = start.X_BL * pieces.frame(0);
+    placed.bodies.push_back(add_piece(beam.name + ".root", pieces, 0, weld));
+
+    const Pose principal = Pose::rotation(math::rotation_x(pieces.principal_angle()));
+    for (int k = 1; k < pieces.count(); ++k) {
+      Joint joint;
+      joint.kind = JointKind::spherical;
+      joint.parent = placed.bodies.back();
+      joint.X_PF = pieces.local_axes(k - 1, pieces.start(k)) * principal;
+      joint.X_BM = principal;
+      joint.law = pieces.law(k);
+      placed.bodies.push_back(add_piece(fmt::format("{}.{}", beam.name, k - 1), pieces, k, joint));
+    }
+    placed_[index] = std::move(placed);
+  }
+
+  // A load whose components, if it follows, are in axes L at its place. Where L is not the body's axes the
+  // components turn: at once if constant, else one load a component.
+  void add_load(std::vector<PointLoad>& loads, PointLoad load, const Mat3& R_BL) {
+    if (!load.follows || R_BL.isIdentity(1e-12)) return loads.push_back(std::move(load));
+    if (load.force.is_constant() && load.moment.is_constant()) {
+      load.force = VectorFunction::constant(R_BL * load.force.value(0));
+      load.moment = VectorFunction::constant(R_BL * load.moment.value(0));
+      return loads.push_back(std::move(load));
+    }
+    for (int j = 0; j < 3; ++j) {
+      if (load.force.c[j].is_zero() && load.moment.c[j].is_zero()) continue;
+      PointLoad part = load;
+      part.name = fmt::format("{}.{}", load.name, "xyz"[j]);
+      part.force = along_column(load.force, R_BL, j);
+      part.moment = along_column(load.moment, R_BL, j);
+      loads.push_back(std::move(part));
+    }
+  }
+
+  void move_point_loads() {
+    std::vector<PointLoad> loads;
+    for (PointLoad& load : parts_.point_loads) {
+      const Mat3 R_BL = load.at.beam.valid() ? find(load.at).X_BL.R : Mat3::Identity().eval();
+      move(load.at);
+      add_load(loads, std::move(load), R_BL);
+    }
+    parts_.point_loads = std::move(loads);
+  }
+
+  void spread_distributed_loads() {
+    for (const DistributedLoad& load : parts_.distributed_loads) {
+      const Placed& beam = *placed_[load.beam.value];
+      const BeamPieces& pieces = beam.pieces;
+      int count = 0;
+      for (int k = 0; k < pieces.count(); ++k) {
+        const double s0 = std::max(load.s0, pieces.start(k)), s1 = std::min(load.s1, pieces.end(k));
+        if (!(s1 > s0)) continue;
+        PointLoad part;
+        part.name = fmt::format("{}.{}", load.name, count++);
+        part.at.body = beam.bodies[k];
+        part.at.p = pieces.center(k, s0, s1);
+        part.force = scaled(load.force_per_length, (s1 - s0) * pieces.frames().length());
+        part.follows = load.follows;
+        add_load(parts_.point_loads, std::move(part), pieces.local_axes(k, 0.5 * (s0 + s1)).R);
+      }
+    }
+    parts_.distributed_loads.clear();
+  }
+
+  // The ends of the elements lie on the rod's own curve; with three joints an element its middle is close to
+  // it too.
+  std::vector<BeamTrace> draw() const {
+    std::vector<BeamTrace> traces;
+    for (std::size_t b = 0; b < placed_.size(); ++b) {
+      const Beam& beam = model_.beams()[b];
+      const Placed& placed = *placed_[b];
+      BeamTrace trace;
+      trace.name = beam.name;
+      trace.radius = constants_.at(beam.section.value).radius;
+      const int n = beam.elements * (recipe_joints(beam.recipe).size() == 3 ? 2 : 1);
+      for (int i = 0; i <= n; ++i) {
+        const double s = static_cast<double>(i) / n;
+        const int piece = placed.pieces.holding(s);
+        trace.bodies.push_back(placed.bodies[piece]);
+        trace.points.push_back(placed.pieces.local_axes(piece, s).p);
+        trace.s.push_back(s);
+      }
+      traces.push_back(std::move(trace));
+    }
+    return traces;
+  }
+
+  // Building the model renumbers the bodies; names find them again.
+  LinkedModel finish(std::vector<BeamTrace> traces) {
+    std::vector<std::vector<std::string>> names(traces.size());
+    for (std::size_t b = 0; b < traces.size(); ++b)
+      for (const BodyId id : traces[b].bodies) names[b].push_back(parts_.bodies[id.value].name);
+    Model linked(std::move(parts_));
+    std::unordered_map<std::string_view, std::int32_t> number;
+    for (std::size_t i = 0; i < linked.bodies().size(); ++i)
+      number.emplace(linked.bodies()[i].name, static_cast<std::int32_t>(i));
+    for (std::size_t b = 0; b < traces.size(); ++b)
+      for (std::size_t i = 0; i < names[b].size(); ++i) traces[b].bodies[i] = BodyId{number.at(names[b][i])};
+    return {std::move(linked), std::move(traces)};
+  }
+
+  const Model& model_;
+  ModelParts parts_;
+  std::vector<std::optional<Placed>> placed_;
+  std::unordered_map<int, SectionConstants> constants_;
+};
+
+}  // namespace
+
+LinkedModel beams_to_links(const Model& model) { return Converter(model).run(); }
+
+}  // namespace limber::elastic

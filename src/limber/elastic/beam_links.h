@@ -1,0 +1,42 @@
+// A beam turned into rigid links and sprung spherical joints, so that tree methods can run it.
+//
+// The path is cut into `elements` of equal length; each element has the recipe's joints; links run from joint
+// to joint across element borders, so that there are as many moving links as joints. The piece before the
+// first joint is welded to what the beam starts from. Joint stiffness is diag(GJ, EI_y, EI_z)/(l·compliance)
+// in local axes, x along, the section turned to principal axes; a link carries its own length of mass with
+// the section's rotary inertia. Attachments on the beam (loads, springs, probes, other beams) move to the
+// link that holds that place (at a joint, the link after it), distributed loads become a point force on each
+// link, at the centre of the loaded part.
+//
+// The path is the line of the section's centroids and the unloaded shape: q = 0 and rest = 0 everywhere. A
+// beam starts at its attachment's point, path and `up` in the axes of that body or of the beam it starts from
+// (beam_frames.h). A link's own frame lies at its joint, with the local axes there (section axes; only the
+// joint frames turn to principal axes). Its first piece is the body "name.root" on the fixed joint
+// "name.root.joint".
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "limber/model/model.h"
+
+namespace limber::elastic {
+
+// Where a beam's nodes went, to draw it: points along the rest path and the bodies that carry them.
+struct BeamTrace {
+  std::string name;
+  std::vector<BodyId> bodies;  // of each point
+  std::vector<Vec3> points;    // in that body's frame
+  std::vector<double> s;       // of each point: fraction of the length, 0 to 1
+  double radius = 0;           // to draw [m]
+};
+
+struct LinkedModel {
+  Model model;  // no beams left; links are "name.0", "name.1", …, joints "name.0.joint", …
+  std::vector<BeamTrace> traces;  // one a beam
+};
+
+// Throws ModelError for a section that is none and for beams that start from each other in a ring.
+LinkedModel beams_to_links(const Model& model);
+
+}  // namespace limber::elastic

@@ -1,0 +1,133 @@
+#include "limber/elastic/spring_law.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "limber/math/so3.h"
+
+namespace limber::elastic {
+namespace {
+
+using math::skew;
+using Mat3x6 = Eigen::Matrix<double, 3, 6>;
+using Mat3x12 = Eigen::Matrix<double, 3, 12>;
+
+// The line of the spring. A spring of (nearly) no length has no direction: n = 0, and with it no force unless
+// its rest length is zero, when V = ½ k |d|² is smooth and needs no n.
+struct Line {
+  Vec3 d = Vec3::Zero();  // x_b − x_a [m]
+  Vec3 n = Vec3::Zero();
+  double l = 0;
+  bool slack = false;  // tension-only and not stretched: no elastic force, no damping
+
+  Line(const SpringParameters& s, const Pose& X_WA, const Vec3& p_A, const Pose& X_WB, const Vec3& p_B)
+      : d(X_WB * p_B - X_WA * p_A), l(d.norm()) {
+    if (l > 1e-12 * s.rest_length) n = d / l;
+    slack = s.tension_only && l <= s.rest_length;
+  }
+};
+
+// ∂x/∂(ω, v) = R [−[r]ₓ, I].
+Mat3x6 point_jacobian(const Mat3& R, const Vec3& r) {
+  Mat3x6 J;
+  J << -R * skew(r), R;
+  return J;
+}
+
+// ∂d/∂(twist of A, twist of B).
+Mat3x12 line_jacobian(const Pose& X_WA, const Vec3& p_A, const Pose& X_WB, const Vec3& p_B) {
+  Mat3x12 J;
+  J << -point_jacobian(X_WA.R, p_A), point_jacobian(X_WB.R, p_B);
+  return J;
+}
+
+// Jᵀ f: −f at a, f at b as wrenches in the bodies' own frames.
+Vec12 to_bodies(const Vec3& f, const Pose& X_WA, const Vec3& p_A, const Pose& X_WB, const Vec3& p_B) {
+  const Vec3 f_A = X_WA.R.transpose() * f, f_B = X_WB.R.transpose() * f;
+  Vec12 g;
+  g << -p_A.cross(f_A), -f_A, p_B.cross(f_B), f_B;
+  return g;
+}
+
+// ∂V/∂d = k (1 − L/l) d.
+Vec3 elastic_pull(const SpringParameters& s, const Line& line) {
+  if (line.slack) return Vec3::Zero();
+  if (s.rest_length == 0) return s.stiffness * line.d;
+  return s.stiffness * (line.l - s.rest_length) * line.n;
+}
+
+// ∂²V/∂d² = k n nᵀ + (T/l)(I − n nᵀ). Without a direction k I bounds k n nᵀ for every n.
+Mat3 line_stiffness(const SpringParameters& s, const Line& line, bool clamp) {
+  if (line.slack) return Mat3::Zero();
+  if (s.rest_length == 0 || line.n.isZero(0)) return s.stiffness * Mat3::Identity();
+  double across = s.stiffness * (1 - s.rest_length / line.l);
+  if (clamp) across = std::max(across, 0.0);
+  return across * Mat3::Identity() + (s.stiffness - across) * line.n * line.n.transpose();
+}
+
+}  // namespace
+
+SpringState spring_state(const SpringParameters& s, const Pose& X_WA, const Vec3& p_A, const Vec6& V_A,
+                         const Pose& X_WB, const Vec3& p_B, const Vec6& V_B) {
+  const Line line(s, X_WA, p_A, X_WB, p_B);
+  const auto velocity = [](const Pose& X, const Vec3& p, const Vec6& V) -> Vec3 {
+    return X.R * (V.tail<3>() + V.head<3>().cross(p));
+  };
+  SpringState out;
+  out.length = line.l;
+  out.rate = line.n.dot(velocity(X_WB, p_B, V_B) - velocity(X_WA, p_A, V_A));
+  if (line.slack) return out;
+
+  const double stretch = line.l - s.rest_length;
+  out.energy = 0.5 * s.stiffness * stretch * stretch;
+  out.tension = s.stiffness * stretch + s.damping * out.rate;
+  // A cable that shortens quickly goes slack rather than push.
+  if (s.tension_only) out.tension = std::max(out.tension, 0.0);
+  out.force = to_bodies(-out.tension * line.n, X_WA, p_A, X_WB, p_B);
+  return out;
+}
+
+double spring_energy(const SpringParameters& s, const Pose& X_WA, const Vec3& p_A, const Pose& X_WB,
+                     const Vec3& p_B) {
+  const Line line(s, X_WA, p_A, X_WB, p_B);
+  const double stretch = line.l - s.rest_length;
+  return line.slack ? 0.0 : 0.5 * s.stiffness * stretch * stretch;
+}
+
+Vec12 spring_gradient(const SpringParameters& s, const Pose& X_WA, const Vec3& p_A, const Pose& X_WB,
+                      const Vec3& p_B) {
+  return to_bodies(elastic_pull(s, Line(s, X_WA, p_A, X_WB, p_B)), X_WA, p_A, X_WB, p_B);
+}
+
+// With f = ∂V/∂d and G_B = ([r]ₓ; I) R_Bᵀ f:  ∂G_B = ([r]ₓ; I) ([R_Bᵀ f]ₓ ω_B + R_Bᵀ ∂f), and likewise −f on
+// A.
+Mat12 spring_hessian(const SpringParameters& s, const Pose& X_WA, const Vec3& p_A, const Pose& X_WB,
+                     const Vec3& p_B) {
+  const Line line(s, X_WA, p_A, X_WB, p_B);
+  const Mat3x12 J = line_jacobian(X_WA, p_A, X_WB, p_B);
+  Mat12 H = J.transpose() * line_stiffness(s, line, false) * J;
+  const Vec3 f = elastic_pull(s, line);
+  const Mat3 f_A = skew(X_WA.R.transpose() * f), f_B = skew(X_WB.R.transpose() * f);
+  H.block<3, 3>(0, 0) -= skew(p_A) * f_A;
+  H.block<3, 3>(3, 0) -= f_A;
+  H.block<3, 3>(6, 6) += skew(p_B) * f_B;
+  H.block<3, 3>(9, 6) += f_B;
+  return H;
+}
+
+Mat12 spring_hessian_psd(const SpringParameters& s, const Pose& X_WA, const Vec3& p_A, const Pose& X_WB,
+                         const Vec3& p_B) {
+  const Mat3x12 J = line_jacobian(X_WA, p_A, X_WB, p_B);
+  return J.transpose() * line_stiffness(s, Line(s, X_WA, p_A, X_WB, p_B), true) * J;
+}
+
+// D = c Jᵀ n nᵀ J; none while slack.
+Mat12 spring_damping(const SpringParameters& s, const Pose& X_WA, const Vec3& p_A, const Pose& X_WB,
+                     const Vec3& p_B) {
+  const Line line(s, X_WA, p_A, X_WB, p_B);
+  if (line.slack) return Mat12::Zero();
+  const Vec12 g = to_bodies(line.n, X_WA, p_A, X_WB, p_B);
+  return s.damping * g * g.transpose();
+}
+
+}  // namespace limber::elastic

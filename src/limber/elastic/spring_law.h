@@ -1,0 +1,42 @@
+// A straight spring between point a on body A and point b on body B, in the bodies' own frames.
+//
+//   l = |x_b − x_a|, n = (x_b − x_a)/l, V = ½ k (l − L)² (0 when slack and tension-only), tension T = k (l −
+//   L) + c l̇ with twists on the right (body axes), x = p + R r: ∂x/∂(ω, v) = R [−[r]ₓ, I].
+// Gradient: the generalised force on each body is minus it. Hessian: derivative of the gradient by the two
+// bodies' twists, 12×12, exact (not symmetric away from equilibrium); the safe one keeps k n nᵀ and, in
+// tension only, the geometric part T/l (I − n nᵀ): symmetric, positive semidefinite.
+#pragma once
+
+#include "limber/math/spatial.h"
+
+namespace limber::elastic {
+
+struct SpringParameters {
+  double stiffness = 0, damping = 0, rest_length = 0;
+  bool tension_only = false;
+};
+
+using Vec12 = Eigen::Matrix<double, 12, 1>;
+using Mat12 = Eigen::Matrix<double, 12, 12>;
+
+struct SpringState {
+  double length = 0, rate = 0,
+         tension = 0;           // [m], [m/s], [N] (elastic + damping, never negative if tension-only)
+  double energy = 0;            // [J]
+  Vec12 force = Vec12::Zero();  // wrench on A, then on B, in their own frames (elastic + damping)
+};
+
+SpringState spring_state(const SpringParameters& s, const Pose& X_WA, const Vec3& p_A, const Vec6& V_A,
+                         const Pose& X_WB, const Vec3& p_B, const Vec6& V_B);
+double spring_energy(const SpringParameters& s, const Pose& X_WA, const Vec3& p_A, const Pose& X_WB,
+                     const Vec3& p_B);
+Vec12 spring_gradient(const SpringParameters& s, const Pose& X_WA, const Vec3& p_A, const Pose& X_WB,
+                      const Vec3& p_B);
+Mat12 spring_hessian(const SpringParameters& s, const Pose& X_WA, const Vec3& p_A, const Pose& X_WB,
+                     const Vec3& p_B);
+Mat12 spring_hessian_psd(const SpringParameters& s, const Pose& X_WA, const Vec3& p_A, const Pose& X_WB,
+                         const Vec3& p_B);
+Mat12 spring_damping(const SpringParameters& s, const Pose& X_WA, const Vec3& p_A, const Pose& X_WB,
+                     const Vec3& p_B);
+
+}  // namespace limber::elastic

@@ -1,0 +1,139 @@
+// glTF 2.0: a root node that turns z up into y up, below it a node for each frame with shapes and for each
+// polyline. A frame's node moves by translation and rotation; its shapes are its children. A polyline's
+// segments are cylinders that move, turn and stretch. What never changes stands in the node, what changes in
+// the one animation.
+#include "limber/export/glb.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "limber/export/export.h"
+#include "limber/export/glb_document.h"
+#include "limber/export/glb_motion.h"
+#include "limber/math/so3.h"
+
+namespace limber::exporting {
+namespace {
+
+using result::Layout;
+
+constexpr int segment_sides = 12;
+
+// Linear RGB. Muted, told apart also without red or green.
+constexpr std::array<Color, 8> palette = {{{0.05f, 0.21f, 0.48f},
+                                           {0.79f, 0.27f, 0.02f},
+                                           {0.02f, 0.33f, 0.20f},
+                                           {0.58f, 0.19f, 0.38f},
+                                           {0.13f, 0.46f, 0.80f},
+                                           {0.72f, 0.44f, 0.04f},
+                                           {0.30f, 0.16f, 0.55f},
+                                           {0.40f, 0.38f, 0.30f}}};
+constexpr Color fixed_color = {0.22f, 0.23f, 0.25f}, line_color = {0.10f, 0.10f, 0.12f};
+
+Color color_of(const Layout& layout, std::size_t frame) {
+  const result::FrameInfo& info = layout.frames[frame];
+  return info.color.value_or(info.fixed ? fixed_color : palette[frame % palette.size()]);
+}
+
+// Thin lines are drawn dark, as on paper; beams in the palette's colors.
+Color color_of_line(const Layout& layout, std::size_t polyline) {
+  const result::PolylineInfo& info = layout.polylines[polyline];
+  return info.color.value_or(info.radius > 0 ? palette[(polyline + 4) % palette.size()] : line_color);
+}
+
+bool changes(const std::vector<float>& values, std::size_t components) {
+  return values.size() > components &&
+         !std::equal(values.begin() + static_cast<std::ptrdiff_t>(components), values.end(), values.begin());
+}
+
+std::string transform(const Track& track) {
+  std::string json = fmt::format(",\"translation\":{},\"rotation\":{}",
+                                 json_list(track.translation.data(), 3), json_list(track.rotation.data(), 4));
+  if (!track.scale.empty()) json += fmt::format(",\"scale\":{}", json_list(track.scale.data(), 3));
+  return json;
+}
+
+void animate(GlbDocument& document, std::size_t node, const Track& track) {
+  if (changes(track.translation, 3)) document.animate(node, "translation", track.translation);
+  if (changes(track.rotation, 4)) document.animate(node, "rotation", track.rotation);
+  if (changes(track.scale, 3)) document.animate(node, "scale", track.scale);
+}
+
+bool moves(const Motion& motion) {
+  const auto any = [](const Track& t) {
+    return changes(t.translation, 3) || changes(t.rotation, 4) || changes(t.scale, 3);
+  };
+  return std::any_of(motion.frames.begin(), motion.frames.end(),
+                     [&](const auto& f) { return any(f.track); }) ||
+         std::any_of(motion.segments.begin(), motion.segments.end(),
+                     [&](const auto& s) { return any(s.track); });
+}
+
+void add_frame(GlbDocument& document, const Layout& layout, const MovingFrame& frame) {
+  const result::FrameInfo& info = layout.frames[frame.frame];
+  std::vector<std::size_t> children;
+  for (const Shape& shape : info.shapes) {
+    Track place;
+    place.add_pose(shape.X_BG.p, math::to_quat(shape.X_BG.R));
+    const std::size_t mesh = document.mesh(shape.geometry, default_sides, color_of(layout, frame.frame));
+    children.push_back(document.add_node(fmt::format("{{\"mesh\":{}{}}}", mesh, transform(place))));
+  }
+  const std::size_t node =
+      document.add_node(fmt::format("{{\"name\":{}{},\"children\":[{}]}}", json_string(info.name),
+                                    transform(frame.track), fmt::join(children, ",")));
+  document.add_to_root(node);
+  animate(document, node, frame.track);
+}
+
+// The segments [begin, end) are those of one polyline.
+void add_polyline(GlbDocument& document, const Layout& layout, const Segment* begin, const Segment* end) {
+  const std::size_t mesh =
+      document.mesh(CylinderShape{1, 1}, segment_sides, color_of_line(layout, begin->polyline));
+  std::vector<std::size_t> children;
+  for (const Segment* segment = begin; segment != end; ++segment) {
+    children.push_back(document.add_node(fmt::format("{{\"mesh\":{}{}}}", mesh, transform(segment->track))));
+    animate(document, children.back(), segment->track);
+  }
+  document.add_to_root(document.add_node(fmt::format("{{\"name\":{},\"children\":[{}]}}",
+                                                     json_string(layout.polylines[begin->polyline].name),
+                                                     fmt::join(children, ","))));
+}
+
+std::string extras_of(std::uint64_t recorded, const Motion& motion) {
+  std::string notes;
+  if (motion.times.size() < recorded)
+    notes += fmt::format("{} of {} recorded frames, to keep the file small. ", motion.times.size(), recorded);
+  if (motion.point_stride > 1)
+    notes += fmt::format("Every {}th point of the lines, to keep the file small. ", motion.point_stride);
+  if (!notes.empty()) notes.pop_back();
+  return fmt::format("{{\"recordedFrames\":{},\"frames\":{},\"pointStride\":{}{}}}", recorded,
+                     motion.times.size(), motion.point_stride,
+                     notes.empty() ? "" : ",\"note\":" + json_string(notes));
+}
+
+}  // namespace
+
+void write_glb(result::RecordingReader& recording, const std::filesystem::path& file,
+               const GlbLimits& limits) {
+  const Layout& layout = recording.layout();
+  const Motion motion = read_motion(recording, limits);
+  GlbDocument document;
+  if (moves(motion)) document.set_times(motion.times);
+  for (const MovingFrame& frame : motion.frames) add_frame(document, layout, frame);
+  for (const Segment *begin = motion.segments.data(), *last = begin + motion.segments.size();
+       begin != last;) {
+    const Segment* end =
+        std::find_if(begin, last, [&](const Segment& s) { return s.polyline != begin->polyline; });
+    add_polyline(document, layout, begin, end);
+    begin = end;
+  }
+  document.write(file, layout.title, extras_of(recording.frame_count(), motion));
+}
+
+void write_glb(result::RecordingReader& recording, const std::filesystem::path& file) {
+  write_glb(recording, file, GlbLimits{});
+}
+
+}  // namespace limber::exporting

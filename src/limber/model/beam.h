@@ -1,0 +1,49 @@
+// Beams: a slender elastic rod along a path, with a material and a section. Methods turn it into what they
+// solve.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "limber/model/body.h"
+
+namespace limber {
+
+// Paths in the frame that the beam starts from (world, a body's frame, or a beam's tip frame: x along, y, z
+// section).
+struct PolylinePath {
+  std::vector<Vec3> points;  // at least two
+};
+struct ArcPath {  // from `start`, along `direction`, bending towards `towards`, with `radius`, through
+                  // `angle`
+  Vec3 start = Vec3::Zero(), direction = Vec3::UnitX(), towards = Vec3::UnitZ();
+  double radius = 1, angle = pi / 2;
+};
+struct HelixPath {  // about the axis through `center`, first point at center + radius·start_direction
+  Vec3 center = Vec3::Zero(), axis = Vec3::UnitZ(), start_direction = Vec3::UnitX();
+  double radius = 1, pitch = 0.1, turns = 1;  // pitch [m a turn]; negative turns: left-handed
+};
+using Path = std::variant<PolylinePath, ArcPath, HelixPath>;
+
+double path_length(const Path& path);
+Vec3 path_point(const Path& path, double s);    // s = arc length / length in 0…1
+Vec3 path_tangent(const Path& path, double s);  // unit; at a polyline's corner, the segment that follows
+
+// A pseudo-rigid-body recipe: how an element becomes rigid links and sprung joints
+// (elastic/pseudo_rigid_body.h).
+enum class Recipe : std::uint8_t { consistent_3r, consistent_1r, published_3r, published_1r };
+
+struct Beam {
+  std::string name;
+  Attachment from;  // where the root is clamped; the path is given in that frame (see Path)
+  Path path;
+  MaterialId material;
+  SectionId section;
+  Vec3 up = Vec3::UnitZ();  // the section's z axis at the root, made orthogonal to the tangent
+  int elements = 10;
+  Recipe recipe = Recipe::consistent_3r;
+  double damping = 0;  // stiffness-proportional: moment = damping · d(moment)/dt [s]
+};
+
+}  // namespace limber

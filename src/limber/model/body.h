@@ -1,0 +1,65 @@
+// Bodies: a frame, an inertia, shapes to look at (and to take the inertia from), named points to attach to.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "limber/math/spatial.h"
+#include "limber/model/ids.h"
+
+namespace limber {
+
+struct BoxShape {
+  Vec3 size = Vec3::Zero();  // full sides [m]
+};
+struct SphereShape {
+  double radius = 0;
+};
+struct CylinderShape {
+  double radius = 0, length = 0;  // axis z, centred
+};
+struct CapsuleShape {
+  double radius = 0, length = 0;  // axis z, centred, length without the caps
+};
+using ShapeGeometry = std::variant<BoxShape, SphereShape, CylinderShape, CapsuleShape>;
+
+struct Shape {
+  ShapeGeometry geometry;
+  Pose X_BG;  // the shape's frame G in the body's frame B
+};
+
+double volume(const ShapeGeometry& shape);                  // [m³]
+Inertia solid_inertia(const Shape& shape, double density);  // in B
+double projected_area(const ShapeGeometry& shape,
+                      const Vec3& direction_G);  // seen along a unit direction [m²]
+
+using Color = std::array<float, 3>;  // linear RGB in 0…1
+
+struct NamedPoint {
+  std::string name;
+  Vec3 p = Vec3::Zero();  // in B [m]
+};
+
+struct Body {
+  std::string name;
+  Inertia inertia;  // about B's origin
+  std::vector<Shape> shapes;
+  std::vector<NamedPoint> points;
+  std::optional<Color> color;
+  double linear_drag = 0;   // force −c v at the centre of mass [N·s/m]
+  double angular_drag = 0;  // torque −c ω [N·m·s]
+};
+
+// A place on the world, on a body, or on a beam at a fraction of its length (0 root, 1 tip).
+struct Attachment {
+  BodyId body = world;
+  BeamId beam{};  // valid: on this beam at s, `body` is ignored
+  double s = 0;
+  Vec3 p = Vec3::Zero();  // in the body's (world's) frame; with a beam, offset in the beam's local axes [m]
+  bool on_world() const { return !body.valid() && !beam.valid(); }
+};
+
+}  // namespace limber

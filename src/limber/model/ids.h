@@ -1,0 +1,26 @@
+// Strong indices: a BodyId cannot be used where a JointId is meant.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace limber {
+
+template <class Tag>
+struct Id {
+  std::int32_t value = -1;
+  bool valid() const { return value >= 0; }
+  auto operator<=>(const Id&) const = default;
+};
+
+using MaterialId = Id<struct MaterialTag>;
+using SectionId = Id<struct SectionTag>;
+using BodyId = Id<struct BodyTag>;
+using JointId = Id<struct JointTag>;
+using BeamId = Id<struct BeamTag>;
+using SpringId = Id<struct SpringTag>;
+using LoopId = Id<struct LoopTag>;
+
+inline constexpr BodyId world{};  // the ground, where a body is expected
+
+}  // namespace limber

@@ -1,0 +1,35 @@
+// Loads: what pushes on the structure from outside. Each is a constant or a function of time.
+#pragma once
+
+#include <string>
+
+#include "limber/model/body.h"
+#include "limber/model/time_function.h"
+
+namespace limber {
+
+struct PointLoad {
+  std::string name;
+  Attachment at;
+  VectorFunction force;   // [N]
+  VectorFunction moment;  // [N·m]
+  bool follows = false;   // components in the body's axes (a follower load) instead of the world's
+};
+
+struct DistributedLoad {
+  std::string name;
+  BeamId beam;
+  double s0 = 0, s1 = 1;            // between these fractions of the length
+  VectorFunction force_per_length;  // [N/m]
+  bool follows = false;             // in the beam's local axes
+};
+
+// Drag of moving air on every body with a shape (beams: their links): F = ½ ρ C_d A |u| u at the centre of
+// the shape, u the wind less the body's velocity, A the shape's area seen along u.
+struct Wind {
+  VectorFunction velocity;     // [m/s]
+  double air_density = 1.225;  // [kg/m³]
+  double drag_coefficient = 1;
+};
+
+}  // namespace limber

@@ -1,0 +1,125 @@
+// Building a model: validate, give floating bodies their free joint, order parent first, renumber.
+#include "limber/model/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "limber/model/validate.h"
+
+namespace limber {
+namespace {
+
+std::string join(const std::vector<Problem>& problems) {
+  std::string text;
+  for (const Problem& p : problems) {
+    if (!text.empty()) text += '\n';
+    text += to_string(p);
+  }
+  return text;
+}
+
+// A body that hangs on no joint floats: a free joint from the world, at its centre of mass.
+void add_free_joints(ModelParts& parts) {
+  std::vector<char> has_joint(parts.bodies.size(), 0);
+  for (const Joint& j : parts.joints) has_joint[j.child.value] = 1;
+  for (std::size_t i = 0; i < parts.bodies.size(); ++i) {
+    if (has_joint[i]) continue;
+    Joint j;
+    j.name = parts.bodies[i].name + ".joint";
+    j.kind = JointKind::free;
+    j.child = BodyId{static_cast<std::int32_t>(i)};
+    j.X_BM = Pose::translation(parts.bodies[i].inertia.com());
+    j.X_PF = j.X_BM;
+    parts.joints.push_back(std::move(j));
+  }
+}
+
+// Depth-first order, children in the order given: a parent before its children, a subtree in one piece.
+std::vector<int> depth_first_order(const ModelParts& parts) {
+  const int n = static_cast<int>(parts.bodies.size());
+  std::vector<int> first(n + 1, -1), next(n, -1);  // child lists; the world is entry n
+  for (auto j = parts.joints.rbegin(); j != parts.joints.rend(); ++j) {
+    const int p = j->parent.valid() ? j->parent.value : n;
+    next[j->child.value] = first[p];
+    first[p] = j->child.value;
+  }
+  std::vector<int> order, stack;
+  order.reserve(n);
+  for (int root = first[n]; root >= 0; root = next[root]) {
+    stack.push_back(root);
+    while (!stack.empty()) {
+      const int b = stack.back();
+      stack.pop_back();
+      order.push_back(b);
+      const auto mark = static_cast<std::ptrdiff_t>(stack.size());
+      for (int c = first[b]; c >= 0; c = next[c]) stack.push_back(c);
+      std::reverse(stack.begin() + mark, stack.end());
+    }
+  }
+  return order;
+}
+
+void reorder(ModelParts& parts) {
+  const std::vector<int> order = depth_first_order(parts);
+  std::vector<int> new_body(parts.bodies.size()), joint_of(parts.bodies.size()),
+      new_joint(parts.joints.size());
+  for (std::size_t j = 0; j < parts.joints.size(); ++j)
+    joint_of[parts.joints[j].child.value] = static_cast<int>(j);
+
+  std::vector<Body> bodies;
+  std::vector<Joint> joints;
+  bodies.reserve(order.size());
+  joints.reserve(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    new_body[order[i]] = static_cast<int>(i);
+    new_joint[joint_of[order[i]]] = static_cast<int>(i);
+    bodies.push_back(std::move(parts.bodies[order[i]]));
+    joints.push_back(std::move(parts.joints[joint_of[order[i]]]));
+  }
+  parts.bodies = std::move(bodies);
+  parts.joints = std::move(joints);
+
+  const auto fix_body = [&](BodyId& id) {
+    if (id.valid()) id.value = new_body[id.value];
+  };
+  const auto fix_joint = [&](JointId& id) {
+    if (id.valid()) id.value = new_joint[id.value];
+  };
+  for (Joint& j : parts.joints) fix_body(j.parent), fix_body(j.child);
+  for (Drive& d : parts.drives) fix_joint(d.joint);
+  for (PrescribedMotion& m : parts.motions) fix_joint(m.joint);
+  for (Loop& l : parts.loops) fix_body(l.a), fix_body(l.b);
+  for (Spring& s : parts.springs) fix_body(s.a.body), fix_body(s.b.body);
+  for (Beam& b : parts.beams) fix_body(b.from.body);
+  for (PointLoad& l : parts.point_loads) fix_body(l.at.body);
+  for (Probe& p : parts.probes) fix_body(p.at.body), fix_joint(p.joint);
+}
+
+}  // namespace
+
+std::string to_string(const Problem& p) {
+  return fmt::format("{}{}{}{}: {}", p.kind, p.name.empty() ? "" : fmt::format(" \"{}\"", p.name),
+                     p.field.empty() ? "" : ".", p.field, p.message);
+}
+
+ModelError::ModelError(std::vector<Problem> problems)
+    : std::invalid_argument(join(problems)), problems_(std::move(problems)) {}
+
+Model::Model(ModelParts parts) : parts_(std::move(parts)) {
+  if (auto problems = find_problems(parts_); !problems.empty()) throw ModelError(std::move(problems));
+  add_free_joints(parts_);
+  reorder(parts_);
+}
+
+std::vector<Pose> Model::initial_poses() const {
+  std::vector<Pose> X_WB(parts_.bodies.size());
+  for (std::size_t i = 0; i < X_WB.size(); ++i) {
+    const Joint& j = parts_.joints[i];
+    const Pose X_WP = j.parent.valid() ? X_WB[j.parent.value] : Pose::identity();
+    X_WB[i] = X_WP * j.X_PF * joint_pose(j.kind, j.position) * j.X_BM.inverse();
+  }
+  return X_WB;
+}
+
+}  // namespace limber

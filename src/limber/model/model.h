@@ -1,0 +1,144 @@
+// Model: what exists. Immutable once built, validated, bodies ordered parent first. No solver options, no
+// scratch.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "limber/model/beam.h"
+#include "limber/model/body.h"
+#include "limber/model/joint.h"
+#include "limber/model/load.h"
+#include "limber/model/material.h"
+
+namespace limber {
+
+// What to write down at every frame: probe "finger.tip.position" and its like.
+enum class Quantity : std::uint8_t {
+  position,          // 3: of a point [m]
+  velocity,          // 3: of a point, world axes [m/s]
+  rotation,          // 3: rotation vector of the body in the world [rad]
+  angular_velocity,  // 3: world axes [rad/s]
+  joint_position,    // dof: the joint's coordinates [rad or m]
+  joint_velocity,    // dof [rad/s or m/s]
+  joint_force,       // dof: elastic + damping + drive force on the coordinate [N·m or N]
+  spring_length,     // 1 [m]
+  spring_tension,    // 1 [N]
+  kinetic_energy,
+  gravity_energy,
+  elastic_energy,
+  total_energy  // 1 [J]: of the whole structure
+};
+
+struct Probe {
+  std::string name;  // column name without the component
+  Quantity quantity = Quantity::position;
+  Attachment at;  // for point quantities
+  JointId joint;
+  SpringId spring;
+};
+
+struct ModelParts {
+  std::string title;
+  std::vector<Material> materials;
+  std::vector<Section> sections;
+  std::vector<Body> bodies;
+  std::vector<Joint> joints;
+  std::vector<Drive> drives;
+  std::vector<PrescribedMotion> motions;
+  std::vector<Loop> loops;
+  std::vector<Spring> springs;
+  std::vector<Beam> beams;
+  std::vector<PointLoad> point_loads;
+  std::vector<DistributedLoad> distributed_loads;
+  std::optional<Wind> wind;
+  VectorFunction gravity = VectorFunction::constant({0, 0, -9.81});
+  std::vector<Probe> probes;
+};
+
+// One thing wrong with a model: `kind` is "body", "joint", "beam", …; `field` may be empty.
+struct Problem {
+  std::string kind, name, field, message;
+};
+std::string to_string(const Problem& problem);  // joint "knee".stiffness: must not be negative, got -3
+
+class ModelError : public std::invalid_argument {
+ public:
+  explicit ModelError(std::vector<Problem> problems);
+  const std::vector<Problem>& problems() const { return problems_; }
+
+ private:
+  std::vector<Problem> problems_;
+};
+
+class Model {
+ public:
+  // Validates and orders: after it, body i hangs on joint i, and a parent comes before its children; ids in
+  // the parts are renumbered to match. A body without a joint floats (a free joint at its centre of mass is
+  // added). Throws ModelError with everything that is wrong.
+  explicit Model(ModelParts parts);
+
+  const std::string& title() const { return parts_.title; }
+  std::span<const Material> materials() const { return parts_.materials; }
+  std::span<const Section> sections() const { return parts_.sections; }
+  std::span<const Body> bodies() const { return parts_.bodies; }
+  std::span<const Joint> joints() const { return parts_.joints; }  // joints()[i].child is BodyId{i}
+  std::span<const Drive> drives() const { return parts_.drives; }
+  std::span<const PrescribedMotion> motions() const { return parts_.motions; }
+  std::span<const Loop> loops() const { return parts_.loops; }
+  std::span<const Spring> springs() const { return parts_.springs; }
+  std::span<const Beam> beams() const { return parts_.beams; }
+  std::span<const PointLoad> point_loads() const { return parts_.point_loads; }
+  std::span<const DistributedLoad> distributed_loads() const { return parts_.distributed_loads; }
+  const std::optional<Wind>& wind() const { return parts_.wind; }
+  const VectorFunction& gravity() const { return parts_.gravity; }
+  std::span<const Probe> probes() const { return parts_.probes; }
+  const ModelParts& parts() const { return parts_; }
+
+  const Body& operator[](BodyId id) const { return parts_.bodies[id.value]; }
+  const Joint& operator[](JointId id) const { return parts_.joints[id.value]; }
+  const Material& operator[](MaterialId id) const { return parts_.materials[id.value]; }
+  const Section& operator[](SectionId id) const { return parts_.sections[id.value]; }
+  const Beam& operator[](BeamId id) const { return parts_.beams[id.value]; }
+
+  // Poses of all bodies in the world at the joints' initial positions.
+  std::vector<Pose> initial_poses() const;
+
+ private:
+  ModelParts parts_;
+};
+
+// Collects parts and hands out ids: the way to make a model in C++ without a scene file.
+class ModelBuilder {
+ public:
+  explicit ModelBuilder(std::string title = "") { parts.title = std::move(title); }
+  MaterialId add(Material m) { return push<MaterialId>(parts.materials, std::move(m)); }
+  SectionId add(Section s) { return push<SectionId>(parts.sections, std::move(s)); }
+  BodyId add(Body b) { return push<BodyId>(parts.bodies, std::move(b)); }
+  JointId add(Joint j) { return push<JointId>(parts.joints, std::move(j)); }
+  BeamId add(Beam b) { return push<BeamId>(parts.beams, std::move(b)); }
+  SpringId add(Spring s) { return push<SpringId>(parts.springs, std::move(s)); }
+  LoopId add(Loop l) { return push<LoopId>(parts.loops, std::move(l)); }
+  void add(Drive d) { parts.drives.push_back(std::move(d)); }
+  void add(PrescribedMotion m) { parts.motions.push_back(std::move(m)); }
+  void add(PointLoad l) { parts.point_loads.push_back(std::move(l)); }
+  void add(DistributedLoad l) { parts.distributed_loads.push_back(std::move(l)); }
+  void add(Probe p) { parts.probes.push_back(std::move(p)); }
+  Model build() && { return Model(std::move(parts)); }
+  Model build() const& { return Model(parts); }
+
+  ModelParts parts;
+
+ private:
+  template <class IdType, class T>
+  static IdType push(std::vector<T>& list, T item) {
+    list.push_back(std::move(item));
+    return IdType{static_cast<std::int32_t>(list.size()) - 1};
+  }
+};
+
+}  // namespace limber

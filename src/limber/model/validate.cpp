@@ -1,0 +1,334 @@
+// Validation of a model's parts: numbers in range, references that exist, every body on one joint, no cycle.
+#include "limber/model/validate.h"
+
+#include <fmt/format.h>
+
+#include <Eigen/Eigenvalues>
+#include <cmath>
+#include <unordered_set>
+
+namespace limber {
+namespace {
+
+class Checker {
+ public:
+  explicit Checker(const ModelParts& parts) : parts_(parts) {}
+
+  std::vector<Problem> run() {
+    check_materials();
+    check_names(parts_.sections, "section");
+    check_bodies();
+    check_joints();
+    check_tree();
+    check_drives_and_motions();
+    check_loops();
+    check_springs();
+    check_beams();
+    check_loads();
+    check_probes();
+    return std::move(problems_);
+  }
+
+ private:
+  void add(const char* kind, const std::string& name, const char* field, std::string message) {
+    problems_.push_back({kind, name, field, std::move(message)});
+  }
+
+  template <class T>
+  void check_names(const std::vector<T>& list, const char* kind) {
+    std::unordered_set<std::string_view> seen;
+    for (const T& item : list) {
+      if (item.name.empty())
+        add(kind, item.name, "", "needs a name");
+      else if (!seen.insert(item.name).second)
+        add(kind, item.name, "", "name is used twice");
+    }
+  }
+
+  void non_negative(const char* kind, const std::string& name, const char* field, double value) {
+    if (!(value >= 0) || !std::isfinite(value))
+      add(kind, name, field, fmt::format("must be zero or positive, got {:.6g}", value));
+  }
+  void positive(const char* kind, const std::string& name, const char* field, double value) {
+    if (!(value > 0) || !std::isfinite(value))
+      add(kind, name, field, fmt::format("must be positive, got {:.6g}", value));
+  }
+  void finite(const char* kind, const std::string& name, const char* field, double value) {
+    if (!std::isfinite(value)) add(kind, name, field, fmt::format("must be a finite number, got {}", value));
+  }
+  void rigid(const char* kind, const std::string& name, const char* field, const Pose& X) {
+    // 1e-9: a rotation matrix typed with ten digits passes, a scaled or mirrored one does not.
+    if (!X.R.allFinite() || !X.p.allFinite())
+      add(kind, name, field, "must be finite");
+    else if ((X.R.transpose() * X.R - Mat3::Identity()).norm() > 1e-9 || X.R.determinant() < 0)
+      add(kind, name, field, "must be a rotation and a shift");
+  }
+
+  void check_materials() {
+    check_names(parts_.materials, "material");
+    for (const Material& m : parts_.materials) {
+      positive("material", m.name, "E", m.E);
+      positive("material", m.name, "G", m.G);
+      non_negative("material", m.name, "density", m.density);
+      if (!(m.yield > 0))
+        add("material", m.name, "yield", fmt::format("must be positive, got {:.6g}", m.yield));
+    }
+  }
+
+  void check_bodies() {
+    check_names(parts_.bodies, "body");
+    for (const Body& b : parts_.bodies) {
+      non_negative("body", b.name, "mass", b.inertia.m);
+      non_negative("body", b.name, "linear_drag", b.linear_drag);
+      non_negative("body", b.name, "angular_drag", b.angular_drag);
+      check_inertia(b);
+    }
+  }
+
+  void check_inertia(const Body& b) {
+    if (!b.inertia.h.allFinite() || !b.inertia.I.allFinite())
+      return add("body", b.name, "inertia", "must be finite");
+    if (!(b.inertia.m >= 0)) return;
+    if (b.inertia.m == 0 && b.inertia.h.norm() > 0)
+      return add("body", b.name, "inertia", "a centre of mass needs a mass");
+    const Mat3 I = b.inertia.about_com();
+    // Rounding of the shift between origin and centre of mass is far below 1e-8 of the moments about the
+    // origin.
+    const double tolerance = 1e-8 * (b.inertia.I.norm() + I.norm());
+    if ((I - I.transpose()).norm() > tolerance) return add("body", b.name, "inertia", "must be symmetric");
+    const Vec3 moments = Eigen::SelfAdjointEigenSolver<Mat3>(I, Eigen::EigenvaluesOnly).eigenvalues();
+    if (moments[0] < -tolerance)
+      return add("body", b.name, "inertia",
+                 fmt::format("has a negative principal moment, {:.6g}", moments[0]));
+    if (moments[0] + moments[1] < moments[2] - tolerance)
+      add("body", b.name, "inertia",
+          fmt::format("no mass has these principal moments ({:.6g} + {:.6g} < {:.6g})", moments[0],
+                      moments[1], moments[2]));
+  }
+
+  bool body_exists(BodyId id) const { return id.value >= -1 && id.value < int(parts_.bodies.size()); }
+  bool joint_exists(JointId id) const { return id.valid() && id.value < int(parts_.joints.size()); }
+
+  void check_attachment(const char* kind, const std::string& name, const char* field, const Attachment& a) {
+    if (a.beam.valid()) {
+      if (a.beam.value >= int(parts_.beams.size()))
+        add(kind, name, field, "refers to a beam that does not exist");
+      if (!(a.s >= 0 && a.s <= 1))
+        add(kind, name, field, fmt::format("must lie on the beam, 0…1, got {:.6g}", a.s));
+    } else if (!body_exists(a.body)) {
+      add(kind, name, field, "refers to a body that does not exist");
+    }
+    if (!a.p.allFinite()) add(kind, name, field, "must be a finite point");
+  }
+
+  void check_law(const char* kind, const std::string& name, JointKind joint_kind, const JointLaw& law) {
+    for (int i = 0; i < dof_count(joint_kind); ++i) {
+      non_negative(kind, name, "stiffness", law.stiffness[i]);
+      non_negative(kind, name, "damping", law.damping[i]);
+      finite(kind, name, "rest", law.rest[i]);
+      if (!(law.lower[i] <= law.upper[i]))
+        add(kind, name, "limits",
+            fmt::format("lower {:.6g} is above upper {:.6g}", law.lower[i], law.upper[i]));
+    }
+    if (!(law.restitution >= 0 && law.restitution <= 1))
+      add(kind, name, "restitution", fmt::format("must be within 0…1, got {:.6g}", law.restitution));
+  }
+
+  void check_joints() {
+    check_names(parts_.joints, "joint");
+    std::vector<const Joint*> owner(parts_.bodies.size(), nullptr);
+    for (const Joint& j : parts_.joints) {
+      if (!j.child.valid() || !body_exists(j.child)) {
+        add("joint", j.name, "child", "refers to a body that does not exist");
+        continue;
+      }
+      if (!body_exists(j.parent)) add("joint", j.name, "parent", "refers to a body that does not exist");
+      const std::string& child = parts_.bodies[j.child.value].name;
+      if (j.parent == j.child)
+        add("joint", j.name, "child", fmt::format("\"{}\" cannot hang on itself", child));
+      if (const Joint* other = owner[j.child.value])
+        add("joint", j.name, "child",
+            fmt::format(
+                "\"{}\" already hangs on joint \"{}\"; a second joint closes a loop: put it under loops",
+                child, other->name));
+      owner[j.child.value] = &j;
+      check_joint_values(j);
+    }
+  }
+
+  void check_joint_values(const Joint& j) {
+    rigid("joint", j.name, "parent", j.X_PF);
+    rigid("joint", j.name, "child", j.X_BM);
+    check_law("joint", j.name, j.kind, j.law);
+    const bool by_angle = j.kind == JointKind::spherical || j.kind == JointKind::free;
+    for (int i = 0; i < dof_count(j.kind); ++i) {
+      finite("joint", j.name, "position", j.position[i]);
+      finite("joint", j.name, "velocity", j.velocity[i]);
+      if (by_angle && i < 3) continue;
+      if (j.position[i] < j.law.lower[i] || j.position[i] > j.law.upper[i])
+        add("joint", j.name, "position",
+            fmt::format("{:.6g} is outside the limits {:.6g} … {:.6g}", j.position[i], j.law.lower[i],
+                        j.law.upper[i]));
+    }
+    if (by_angle && Vec3(j.position[0], j.position[1], j.position[2]).norm() > j.law.upper[0])
+      add("joint", j.name, "position", "turns further than its limit");
+  }
+
+  // Every body must reach the world through its joints.
+  void check_tree() {
+    std::vector<int> parent(parts_.bodies.size(), -1);
+    std::vector<const Joint*> joint(parts_.bodies.size(), nullptr);
+    for (const Joint& j : parts_.joints)
+      if (j.child.valid() && body_exists(j.child) && body_exists(j.parent)) {
+        parent[j.child.value] = j.parent.value;
+        joint[j.child.value] = &j;
+      }
+    std::vector<int> state(parent.size(), 0);  // 0 new, k > 0 seen in walk k
+    for (int i = 0; i < int(parent.size()); ++i) {
+      int b = i;
+      while (b >= 0 && state[b] == 0) {
+        state[b] = i + 1;
+        b = parent[b];
+      }
+      if (b >= 0 && state[b] == i + 1 && joint[b])
+        add("joint", joint[b]->name, "parent",
+            fmt::format("body \"{}\" hangs on itself through a ring of joints; close rings under loops",
+                        parts_.bodies[b].name));
+    }
+  }
+
+  void check_drives_and_motions() {
+    std::unordered_set<int> moved;
+    for (const PrescribedMotion& m : parts_.motions) {
+      if (!joint_exists(m.joint)) {
+        add("motion", "", "joint", "refers to a joint that does not exist");
+        continue;
+      }
+      const Joint& j = parts_.joints[m.joint.value];
+      if (j.kind == JointKind::fixed) add("joint", j.name, "motion", "a fixed joint cannot move");
+      if (!moved.insert(m.joint.value).second) add("joint", j.name, "motion", "is prescribed twice");
+    }
+    for (const Drive& d : parts_.drives) {
+      if (!joint_exists(d.joint)) {
+        add("drive", "", "joint", "refers to a joint that does not exist");
+        continue;
+      }
+      const Joint& j = parts_.joints[d.joint.value];
+      if (j.kind == JointKind::fixed) add("joint", j.name, "drive", "a fixed joint cannot be driven");
+      if (moved.count(d.joint.value))
+        add("joint", j.name, "drive", "the joint's motion is prescribed already");
+      for (int i = 0; i < dof_count(j.kind); ++i) {
+        non_negative("joint", j.name, "drive", d.kp[i]);
+        non_negative("joint", j.name, "drive", d.kd[i]);
+        if (!(d.max_force[i] > 0)) add("joint", j.name, "drive", "the largest force must be positive");
+      }
+    }
+  }
+
+  void check_loops() {
+    check_names(parts_.loops, "loop");
+    for (const Loop& l : parts_.loops) {
+      if (!body_exists(l.a) || !body_exists(l.b))
+        add("loop", l.name, "", "refers to a body that does not exist");
+      if (l.a == l.b) add("loop", l.name, "", "joins a body to itself");
+      if (l.kind == JointKind::free) add("loop", l.name, "type", "a free joint closes nothing");
+      rigid("loop", l.name, "", l.X_AF);
+      rigid("loop", l.name, "", l.X_BM);
+      check_law("loop", l.name, l.kind, l.law);
+    }
+  }
+
+  void check_springs() {
+    check_names(parts_.springs, "spring");
+    for (const Spring& s : parts_.springs) {
+      check_attachment("spring", s.name, "between", s.a);
+      check_attachment("spring", s.name, "between", s.b);
+      non_negative("spring", s.name, "stiffness", s.stiffness);
+      non_negative("spring", s.name, "damping", s.damping);
+      finite("spring", s.name, "rest_length", s.rest_length);
+      if (!s.a.beam.valid() && !s.b.beam.valid() && s.a.body == s.b.body)
+        add("spring", s.name, "between", "both ends are on the same body");
+    }
+  }
+
+  void check_beams() {
+    check_names(parts_.beams, "beam");
+    for (const Beam& b : parts_.beams) {
+      check_attachment("beam", b.name, "from", b.from);
+      if (!b.material.valid() || b.material.value >= int(parts_.materials.size()))
+        add("beam", b.name, "material", "refers to a material that does not exist");
+      if (!b.section.valid() || b.section.value >= int(parts_.sections.size()))
+        add("beam", b.name, "section", "refers to a section that does not exist");
+      if (b.elements < 1)
+        add("beam", b.name, "elements", fmt::format("must be at least 1, got {}", b.elements));
+      non_negative("beam", b.name, "damping", b.damping);
+      check_beam_shape(b);
+    }
+  }
+
+  void check_beam_shape(const Beam& b) {
+    const double length = path_length(b.path);
+    if (!(length > 0) || !std::isfinite(length))
+      return add("beam", b.name, "path", fmt::format("must have a positive length, got {:.6g}", length));
+    const Vec3 up = b.up.normalized(), tangent = path_tangent(b.path, 0);
+    if (!up.allFinite() || up.cross(tangent).norm() < 1e-6)
+      add("beam", b.name, "up", "must not point along the beam at its root");
+  }
+
+  void check_loads() {
+    check_names(parts_.point_loads, "load");
+    for (const PointLoad& l : parts_.point_loads) {
+      check_attachment("load", l.name, "on", l.at);
+      if (l.at.on_world()) add("load", l.name, "on", "pushes on the world, which does not move");
+    }
+    check_names(parts_.distributed_loads, "load");
+    for (const DistributedLoad& l : parts_.distributed_loads) {
+      if (!l.beam.valid() || l.beam.value >= int(parts_.beams.size()))
+        add("load", l.name, "on", "refers to a beam that does not exist");
+      if (!(l.s0 >= 0 && l.s0 < l.s1 && l.s1 <= 1))
+        add("load", l.name, "between",
+            fmt::format("must be two rising fractions within 0…1, got {:.6g} and {:.6g}", l.s0, l.s1));
+    }
+    if (parts_.wind) {
+      non_negative("wind", "", "air_density", parts_.wind->air_density);
+      non_negative("wind", "", "drag_coefficient", parts_.wind->drag_coefficient);
+    }
+  }
+
+  void check_probes() {
+    for (const Probe& p : parts_.probes) {
+      switch (p.quantity) {
+        case Quantity::position:
+        case Quantity::velocity:
+        case Quantity::rotation:
+        case Quantity::angular_velocity:
+          check_attachment("probe", p.name, "", p.at);
+          break;
+        case Quantity::joint_position:
+        case Quantity::joint_velocity:
+        case Quantity::joint_force:
+          if (!joint_exists(p.joint)) add("probe", p.name, "", "refers to a joint that does not exist");
+          break;
+        case Quantity::spring_length:
+        case Quantity::spring_tension:
+          if (!p.spring.valid() || p.spring.value >= int(parts_.springs.size()))
+            add("probe", p.name, "", "refers to a spring that does not exist");
+          break;
+        case Quantity::kinetic_energy:
+        case Quantity::gravity_energy:
+        case Quantity::elastic_energy:
+        case Quantity::total_energy:
+          break;
+      }
+    }
+  }
+
+  const ModelParts& parts_;
+  std::vector<Problem> problems_;
+};
+
+}  // namespace
+
+std::vector<Problem> find_problems(const ModelParts& parts) { return Checker(parts).run(); }
+
+}  // namespace limber

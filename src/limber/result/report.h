@@ -1,0 +1,30 @@
+// How a step or a solve went. Never an error code, never silent.
+#pragma once
+
+#include <string>
+
+namespace limber::result {
+
+enum class Status { ok, not_converged, diverged };
+const char* to_string(Status status);
+
+struct SolveReport {
+  Status status = Status::ok;
+  double time = 0;          // [s] reached, or where it failed
+  int iterations = 0;       // largest number in one step
+  long total_iterations = 0;
+  long steps = 0;           // finished
+  long substeps = 0;        // steps that had to be split to converge
+  double residual = 0;      // largest that was accepted, relative
+  std::string worst;        // the body or joint where it is worst; empty if all is well
+  std::string message;      // for people: what failed, where, and what may help
+  bool ok() const { return status == Status::ok; }
+};
+
+// [J]
+struct Energy {
+  double kinetic = 0, gravity = 0, elastic = 0;
+  double total() const { return kinetic + gravity + elastic; }
+};
+
+}  // namespace limber::result

@@ -1,0 +1,233 @@
+// Functions of time: constants, expressions of t, tables, files; and which files a scene may read.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <system_error>
+
+#include "limber/result/recording.h"
+#include "limber/scene/fields.h"
+
+namespace limber::scene {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+TimeFunction apply_ramp(const Expression& e, double ramp) {
+  if (ramp <= 0) return e.constant ? TimeFunction(e.value) : TimeFunction::expression(e.program);
+  if (e.constant && e.value == 0) return 0;
+  math::Program program = e.program;
+  if (e.constant && program.size() == 0) program.push_constant(e.value);
+  return TimeFunction::expression(ramped(program, ramp));
+}
+
+// Is `inner` (canonical) inside `outer` (canonical)?
+bool inside(const fs::path& inner, const fs::path& outer) {
+  auto i = inner.begin();
+  for (const fs::path& part : outer) {
+    if (part.empty()) continue;
+    if (i == inner.end() || *i != part) return false;
+    ++i;
+  }
+  return true;
+}
+
+bool stays_below(const fs::path& path) {
+  if (path.is_absolute() || path.has_root_name() || path.empty()) return false;
+  for (const fs::path& part : path.lexically_normal())
+    if (part == "..") return false;
+  return true;
+}
+
+// Numbers of one line, separated by commas, semicolons or blanks; nullopt if anything else is in it.
+std::optional<std::vector<double>> row_of(std::string_view line) {
+  std::vector<double> row;
+  while (!line.empty()) {
+    const std::size_t n = line.find_first_of(",; \t");
+    const std::string_view word = line.substr(0, n);
+    if (!word.empty()) {
+      const auto value = parse_number(word);
+      if (!value) return std::nullopt;
+      row.push_back(*value);
+    }
+    line.remove_prefix(n == std::string_view::npos ? line.size() : n + 1);
+  }
+  return row;
+}
+
+}  // namespace
+
+std::optional<std::string> Reader::file_text(const Node& node, const Path& path) {
+  const auto refuse = [&](std::string why) {
+    error(node, path, std::move(why));
+    return std::nullopt;
+  };
+  const fs::path relative = fs::path(std::string(node.text)).lexically_normal();
+  const std::string name = relative.generic_string();
+  if (!stays_below(relative))
+    return refuse(fmt::format("{} leads out of the scene's folder", quoted(node.text)));
+  for (const sim::SourceFile& source : files)
+    if (source.path == name) return source.text;
+  if (embedded) {
+    for (const sim::SourceFile& source : *embedded)
+      if (source.path == name) {
+        files.push_back(source);
+        return source.text;
+      }
+    return refuse(fmt::format("there is no file {}", quoted(node.text)));
+  }
+  std::error_code failed;
+  const fs::path home = fs::canonical(folder.empty() ? fs::path(".") : folder, failed);
+  if (failed) return refuse(fmt::format("the scene's folder cannot be read: {}", failed.message()));
+  const fs::path full = fs::canonical(home / relative, failed);
+  if (failed) return refuse(fmt::format("cannot read {}: {}", quoted(node.text), failed.message()));
+  if (!inside(full, home))
+    return refuse(fmt::format("{} leads out of the scene's folder", quoted(node.text)));
+  if (!fs::is_regular_file(full, failed)) return refuse(fmt::format("{} is not a file", quoted(node.text)));
+  if (const auto size = fs::file_size(full, failed); failed || size > options.limits.file_bytes)
+    return refuse(fmt::format("{} has more than {} bytes", quoted(node.text), options.limits.file_bytes));
+  try {
+    files.push_back({name, result::read_file(full)});
+  } catch (const std::exception& e) {
+    return refuse(e.what());
+  }
+  return files.back().text;
+}
+
+std::optional<std::vector<std::vector<double>>> Reader::table_rows(const Node& node, const Path& path,
+                                                                   const Dimension& expected,
+                                                                   std::size_t columns, bool& periodic) {
+  const std::size_t before = diagnostics.size() + dropped;
+  const Fields fields(*this, node, ObjectType::function_table, path, node.mark);
+  periodic = fields.boolean("periodic");
+  std::vector<std::vector<double>> rows;
+  const auto check = [&](const Mark& mark, const Path& where, const std::string& file_name) {
+    if (rows.size() < 2 || rows.back()[0] > rows[rows.size() - 2][0]) return true;
+    Diagnostic d{file_name, mark.line, mark.column, where.text(), "times must increase from row to row"};
+    if (diagnostics.size() < 2000) diagnostics.push_back(std::move(d));
+    return false;
+  };
+  if (fields.has("table")) {
+    const Node& table = fields.node("table");
+    const Path at = fields.path("table");
+    if (!table.is_sequence() || table.items.empty()) {
+      fields.error("table", "expected a list of rows");
+      return std::nullopt;
+    }
+    for (std::size_t i = 0; i < table.items.size(); ++i) {
+      const Node& item = *table.items[i];
+      const Path where{&at, {}, static_cast<int>(i)};
+      if (!item.is_sequence() || item.items.size() != columns) {
+        error(item, where,
+              fmt::format("expected a row of {} numbers: the time and {}", columns,
+                          columns == 2 ? "a value" : "three values"));
+        continue;
+      }
+      std::vector<double> row;
+      for (std::size_t c = 0; c < columns; ++c)
+        row.push_back(
+            quantity(*item.items[c], {&where, {}, static_cast<int>(c)}, c == 0 ? dimension::time : expected)
+                .value_or(0));
+      rows.push_back(std::move(row));
+      if (diagnostics.size() + dropped == before) check(item.mark, where, file);
+    }
+  } else if (fields.has("file")) {
+    const std::string name = fields.text("file");
+    const auto text =
+        fields.node("file").is_scalar() ? file_text(fields.node("file"), fields.path("file")) : std::nullopt;
+    if (!text) return std::nullopt;
+    const Path where{};
+    int line_number = 0;
+    for (std::string_view rest = *text; !rest.empty();) {
+      const std::size_t n = rest.find('\n');
+      std::string_view line = rest.substr(0, n);
+      rest.remove_prefix(n == std::string_view::npos ? rest.size() : n + 1);
+      ++line_number;
+      line = line.substr(0, line.find_first_of("#\r"));
+      if (line.find_first_not_of(" \t,;") == std::string_view::npos) continue;
+      auto row = row_of(line);
+      if (!row && rows.empty()) continue;  // a header
+      if (!row || row->size() != columns) {
+        diagnostics.push_back({name, line_number, 1, "", fmt::format("expected {} numbers", columns)});
+        return std::nullopt;
+      }
+      rows.push_back(std::move(*row));
+      if (!check({line_number, 1}, where, name)) return std::nullopt;
+    }
+    if (rows.empty()) fields.error("file", "the file has no rows of numbers");
+  }
+  if (periodic && rows.size() == 1) fields.error("periodic", "a periodic table needs two rows or more");
+  if (diagnostics.size() + dropped != before || rows.empty()) return std::nullopt;
+  return rows;
+}
+
+TimeFunction Reader::function(const Node& node, const Path& path, const Dimension& expected, double ramp) {
+  if (!node.is_map()) {
+    const std::optional<Expression> e = expression(node, path, expected, true);
+    if (!e) return 0;
+    // A function of time must have a value at the start; what comes later is the run's to check.
+    const double zero = 0;
+    const double start = e->constant ? e->value : e->program.evaluate(&zero);
+    if (!std::isfinite(start)) {
+      error(node, path,
+            fmt::format("expected {}, got {} at t = 0", expected_text(expected, Range::any), start));
+      return 0;
+    }
+    try {
+      return apply_ramp(*e, ramp);
+    } catch (const std::invalid_argument&) {
+      error(node, path, "the expression is nested too deeply");
+      return 0;
+    }
+  }
+  if (ramp > 0) {
+    error(node, path, "a table cannot be combined with ramp; let the table itself rise");
+    return 0;
+  }
+  bool periodic = false;
+  const auto rows = table_rows(node, path, expected, 2, periodic);
+  if (!rows) return 0;
+  std::vector<double> times, values;
+  for (const auto& row : *rows) times.push_back(row[0]), values.push_back(row[1]);
+  try {
+    return TimeFunction::table(std::move(times), std::move(values), periodic);
+  } catch (const std::invalid_argument& e) {
+    error(node, path, e.what());
+    return 0;
+  }
+}
+
+VectorFunction Reader::vector_function(const Node& node, const Path& path, const Dimension& expected,
+                                       double ramp) {
+  VectorFunction out;
+  if (node.is_sequence() && node.items.size() == 3) {
+    for (int i = 0; i < 3; ++i) out.c[i] = function(*node.items[i], {&path, {}, i}, expected, ramp);
+    return out;
+  }
+  if (!node.is_map()) {
+    error(node, path,
+          fmt::format("expected a list of three ({} each), or a table or file, got {}",
+                      expected_text(expected, Range::any),
+                      node.is_sequence() ? fmt::format("{} items", node.items.size()) : describe(node)));
+    return out;
+  }
+  if (ramp > 0) {
+    error(node, path, "a table cannot be combined with ramp; let the table itself rise");
+    return out;
+  }
+  bool periodic = false;
+  const auto rows = table_rows(node, path, expected, 4, periodic);
+  if (!rows) return out;
+  std::array<std::vector<double>, 4> columns;
+  for (const auto& row : *rows)
+    for (int c = 0; c < 4; ++c) columns[c].push_back(row[c]);
+  try {
+    for (int i = 0; i < 3; ++i) out.c[i] = TimeFunction::table(columns[0], columns[i + 1], periodic);
+  } catch (const std::invalid_argument& e) {
+    error(node, path, e.what());
+  }
+  return out;
+}
+
+}  // namespace limber::scene

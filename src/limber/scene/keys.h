@@ -1,0 +1,137 @@
+// The one table of keys. Validation, the JSON Schema and the reference page come from it; the reader cannot
+// ask for a key that is not in it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "limber/scene/units.h"
+
+namespace limber::scene {
+
+enum class Type : unsigned char {
+  quantity,         // a number, with a unit or an expression
+  integer,          // a whole number, or an expression that gives one
+  boolean,          // true or false
+  text,             // words
+  choice,           // one of `choices`
+  name,             // the name of a thing of kind `refers`
+  place,            // world, body, body.point, beam.tip, beam@0.5, or {on, at}
+  places,           // two of them
+  vector,           // `count` quantities
+  vectors,          // a list of vectors of `count` quantities
+  outlines,         // a list of lists of [y, z]
+  vector_map,       // named vectors
+  axis,             // a direction, three numbers, not all zero
+  rotation,         // rotation vector, {axis, angle} or 3x3 matrix
+  values,           // a quantity for all coordinates of a joint, or a list with one for each
+  joint_limits,     // ±x, [lower, upper], or a list of them
+  function,         // a quantity, an expression of t, or {table} or {file}
+  functions,        // a function for all coordinates of a joint, or a list
+  vector_function,  // a list of three functions, or {table} or {file} with three values a row
+  color,            // "#rrggbb" or [r, g, b]
+  inertia,          // three or six quantities
+  polyline,         // a beam's path: a list of points, {arc: …} or {helix: …}
+  parameters,       // named numbers
+  probes,           // a list of probes
+  object,           // a mapping described by `object`
+  object_map,       // named objects
+  object_list,
+};
+
+enum class Range : unsigned char { any, positive, non_negative, fraction, at_least_one, at_least_two };
+
+// What the numbers of a joint's coordinates measure; the dimension follows from the joint's kind.
+enum class Role : unsigned char { none, coordinate, rate, stiffness, damping, force };
+
+enum class ObjectType : unsigned char {
+  none,
+  scene,
+  material,
+  section,
+  circle,
+  tube,
+  rectangle,
+  ellipse,
+  polygon,
+  body,
+  shape,
+  sphere,
+  rod,
+  turn,
+  joint,
+  frame,
+  drive,
+  servo,
+  joint_drive,
+  joint_motion,
+  chain,
+  tree,
+  ladder,
+  helix,
+  beam,
+  arc,
+  helix_path,
+  spring,
+  loop,
+  load,
+  wind,
+  function_table,
+  place,
+  probe,
+  run
+};
+
+struct Key {
+  const char* name;
+  Type type;
+  const char* doc;
+  Dimension dimension{};
+  Range range = Range::any;
+  Role role = Role::none;
+  ObjectType object = ObjectType::none;
+  int count = 3;
+  bool required = false;
+  const char* choices = "";   // separated by blanks
+  const char* refers = "";    // "body", "joint", …
+  const char* fallback = "";  // the default, as text
+  const char* example = "";
+
+  // Written after one another in the table.
+  Key with(Range r) const;
+  Key needed() const;
+  Key otherwise(const char* text) const;
+  Key like(const char* text) const;
+};
+
+// At most (or exactly) one of these may be given.
+struct OneOf {
+  std::vector<const char*> keys;
+  bool required = false;
+};
+
+struct Object {
+  ObjectType type;
+  const char* name;   // in the schema
+  const char* title;  // in the reference
+  const char* doc;
+  std::vector<Key> keys;
+  std::vector<OneOf> groups;
+  const char* shorthand = "";  // the key that a bare value stands for
+  const char* example = "";    // YAML
+};
+
+const std::vector<Object>& key_table();
+const Object& object_of(ObjectType type);
+const Key* find_key(const Object& object, std::string_view name);
+
+std::vector<std::string_view> split_choices(const Key& key);
+
+// Dimension of coordinate `dof` for a role, given whether it is an angle.
+Dimension dof_dimension(Role role, bool rotational);
+
+bool in_range(double value, Range range);
+const char* range_text(Range range);  // "positive", …; "" for any
+
+}  // namespace limber::scene

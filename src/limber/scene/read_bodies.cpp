@@ -1,0 +1,199 @@
+// Bodies: shapes, mass, pose, points.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "limber/math/trig.h"
+#include "limber/scene/fields.h"
+
+namespace limber::scene {
+
+namespace {
+
+// The IEC 61966-2-1 transfer from sRGB to linear light.
+float linear_light(int byte) {
+  const double c = byte / 255.0;
+  return static_cast<float>(c <= 0.04045 ? c / 12.92 : math::pow((c + 0.055) / 1.055, 2.4));
+}
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+struct Rod {
+  double radius = 0, length = 0;
+  Pose X;
+};
+Rod read_rod(const Fields& parent, std::string_view key) {
+  const Fields rod(parent.reader, parent.node(key), ObjectType::rod, parent.path(key), parent.mark(key));
+  Rod out{rod.quantity("radius", 1), 1, {}};
+  if (!rod.has("from") || !rod.has("to")) {
+    out.length = rod.quantity("length", 1);
+    return out;
+  }
+  const Vec3 a = rod.vector("from"), b = rod.vector("to", Vec3::UnitZ());
+  out.length = (b - a).norm();
+  if (!(out.length > 0) || !std::isfinite(out.length)) {
+    rod.error("to", "the two ends must be apart");
+    out.length = 1;
+    return out;
+  }
+  out.X = {math::rotation_from_z((b - a) / out.length), 0.5 * (a + b)};
+  return out;
+}
+
+// The shape given by box, sphere, cylinder or capsule, if any.
+std::optional<Shape> read_geometry(const Fields& fields) {
+  if (fields.has("box")) return Shape{BoxShape{fields.vector("box", Vec3::Ones())}, {}};
+  if (fields.has("sphere")) {
+    const Fields sphere(fields.reader, fields.node("sphere"), ObjectType::sphere, fields.path("sphere"),
+                        fields.mark("sphere"));
+    return Shape{SphereShape{sphere.quantity("radius", 1)}, {}};
+  }
+  if (fields.has("cylinder")) {
+    const Rod rod = read_rod(fields, "cylinder");
+    return Shape{CylinderShape{rod.radius, rod.length}, rod.X};
+  }
+  if (fields.has("capsule")) {
+    const Rod rod = read_rod(fields, "capsule");
+    return Shape{CapsuleShape{rod.radius, rod.length}, rod.X};
+  }
+  return std::nullopt;
+}
+
+std::vector<Shape> read_shapes(const Fields& fields) {
+  std::vector<Shape> shapes;
+  if (const auto shape = read_geometry(fields)) shapes.push_back(*shape);
+  for_each_item(fields, "shapes", ObjectType::shape, [&](const Fields& item) {
+    const Pose X = item.pose();
+    if (auto shape = read_geometry(item)) {
+      shape->X_BG = X * shape->X_BG;
+      shapes.push_back(*shape);
+    }
+  });
+  return shapes;
+}
+
+Inertia explicit_inertia(const Fields& fields) {
+  const Path path = fields.path("inertia");
+  const Node& node = fields.node("inertia");
+  const int count = node.is_sequence() && node.items.size() == 6 ? 6 : 3;
+  const auto x = fields.reader.quantities(node, path, dimension::inertia, count);
+  const double mass = fields.quantity("mass", 1);
+  if (!fields.has("mass")) fields.error("inertia", "an inertia needs a mass beside it");
+  if (!x) return Inertia::about_com(mass, Vec3::Zero(), Mat3::Identity());
+  Mat3 I = Vec3((*x)[0], (*x)[1], (*x)[2]).asDiagonal();
+  if (count == 6) {
+    I(0, 1) = I(1, 0) = (*x)[3];
+    I(0, 2) = I(2, 0) = (*x)[4];
+    I(1, 2) = I(2, 1) = (*x)[5];
+  }
+  return Inertia::about_com(mass, fields.vector("com"), I);
+}
+
+Inertia read_inertia(const Fields& fields, const std::vector<Shape>& shapes) {
+  if (fields.has("inertia")) return explicit_inertia(fields);
+  if (fields.has("com"))
+    fields.error("com", "a centre of mass needs an inertia beside it; else it follows from the shapes");
+  if (shapes.empty()) {
+    const bool given = fields.has("shapes") || fields.nearly_has("box") || fields.nearly_has("sphere") ||
+                       fields.nearly_has("cylinder") || fields.nearly_has("capsule") ||
+                       fields.nearly_has("shapes");
+    if (!fields.boolean("fixed") && !given &&
+        (fields.self().is_map() || fields.self().kind == NodeKind::null))
+      fields.reader.error(fields.mark(), fields.path(),
+                          "needs a shape (box, sphere, …), or mass and inertia");
+    return Inertia::about_com(1, Vec3::Zero(), Mat3::Identity());
+  }
+  double density = 0;
+  if (const auto given = read_density(fields)) {
+    density = *given;
+  } else {
+    double total = 0;
+    for (const Shape& s : shapes) total += volume(s.geometry);
+    density = fields.quantity("mass", 1) / total;
+  }
+  Inertia inertia;
+  for (const Shape& s : shapes) inertia += solid_inertia(s, density);
+  return inertia;
+}
+
+void read_points(const Fields& fields, Body& body) {
+  if (!fields.has("points")) return;
+  const Node& map = fields.node("points");
+  const Path path = fields.path("points");
+  if (!map.is_map())
+    return fields.error("points", fmt::format("expected a mapping of names, got {}", describe(map)));
+  for (const Entry& entry : map.entries) {
+    const Path at{&path, entry.key->text};
+    if (!fields.reader.check_name(*entry.key, at)) continue;
+    if (entry.key->text.find('.') != std::string_view::npos) {
+      fields.reader.error(*entry.key, at, "a point's name has no dots");
+      continue;
+    }
+    const auto p = fields.reader.vector(*entry.value, at, dimension::length);
+    if (p) body.points.push_back({std::string(entry.key->text), *p});
+  }
+}
+
+}  // namespace
+
+std::optional<double> read_density(const Fields& fields) {
+  Reader& reader = fields.reader;
+  if (fields.has("mass")) return std::nullopt;
+  if (!fields.has("material")) return fields.quantity("density", 1000);
+  const Node& node = fields.node("material");
+  const auto found = node.is_scalar() ? reader.material_names.find(node.text) : reader.material_names.end();
+  if (found != reader.material_names.end()) return reader.parts.materials[found->second].density;
+  fields.error("material",
+               fmt::format("there is no material {}", node.is_scalar() ? quoted(node.text) : describe(node)));
+  return 1000;
+}
+
+std::optional<Color> read_color(const Fields& fields) {
+  if (!fields.has("color")) return std::nullopt;
+  const Node& node = fields.node("color");
+  Color color{};
+  if (node.is_sequence()) {
+    const auto rgb =
+        fields.reader.quantities(node, fields.path("color"), dimension::number, 3, Range::fraction);
+    for (int i = 0; i < 3; ++i) color[i] = rgb ? static_cast<float>((*rgb)[i]) : 0.5f;
+    return color;
+  }
+  bool good = node.is_scalar() && node.text.size() == 7 && node.text[0] == '#';
+  for (int i = 0; good && i < 3; ++i) {
+    const int high = hex_digit(node.text[1 + 2 * i]), low = hex_digit(node.text[2 + 2 * i]);
+    good = high >= 0 && low >= 0;
+    if (good) color[i] = linear_light(16 * high + low);
+  }
+  if (good) return color;
+  fields.error("color", "expected \"#rrggbb\" (in quotes) or [r, g, b]");
+  return std::nullopt;
+}
+
+void read_bodies(const Fields& scene) {
+  Reader& reader = scene.reader;
+  for_each_entry(scene, "bodies", ObjectType::body, [&](const Fields& fields, std::string_view name) {
+    if (!reader.claim_entities(1, fields.mark(), fields.path())) return;
+    Body body;
+    body.name = name;
+    body.shapes = read_shapes(fields);
+    body.inertia = read_inertia(fields, body.shapes);
+    body.color = read_color(fields);
+    body.linear_drag = fields.quantity("linear_drag", 0);
+    body.angular_drag = fields.quantity("angular_drag", 0);
+    read_points(fields, body);
+    Reader::BodyExtra extra;
+    extra.written = fields.pose();
+    extra.has_pose = fields.has("at") || fields.has("rotate");
+    reader.body_names.emplace(name, static_cast<int>(reader.parts.bodies.size()));
+    reader.remember("body", name, fields.self(), fields.mark(), fields.path());
+    reader.parts.bodies.push_back(std::move(body));
+    reader.extras.push_back(extra);
+  });
+}
+
+}  // namespace limber::scene

@@ -1,0 +1,251 @@
+// Joints, loops, drives and motions. X_PF and X_BM follow from the bodies' poses as written, or are given.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "limber/scene/fields.h"
+
+namespace limber::scene {
+
+namespace {
+
+// Where a joint is in the world, from `at`: a point, or a place on a body.
+std::optional<Vec3> world_point(const Fields& fields) {
+  if (!fields.has("at")) return std::nullopt;
+  const Node& node = fields.node("at");
+  if (node.is_sequence())
+    return fields.reader.vector(node, fields.path("at"), dimension::length).value_or(Vec3::Zero());
+  const auto place = fields.place("at");
+  if (!place) return Vec3::Zero();
+  if (place->beam.valid()) {
+    fields.error("at", "a joint cannot be on a beam");
+    return Vec3::Zero();
+  }
+  return fields.reader.reference_pose(place->body) * place->p;
+}
+
+Mat3 read_axes(const Fields& fields, JointKind kind) {
+  const bool uses_axis = kind == JointKind::revolute || kind == JointKind::prismatic ||
+                         kind == JointKind::planar || kind == JointKind::universal;
+  if (fields.has("axis") && !uses_axis)
+    fields.error("axis", fmt::format("a {} joint has no axis", to_string(kind)));
+  if (fields.has("axis2") && kind != JointKind::universal)
+    fields.error("axis2", "only a universal joint has a second axis");
+  if (!uses_axis) return Mat3::Identity();
+  if (kind != JointKind::universal) return joint_axes(kind, fields.axis("axis", Vec3::UnitZ()), Vec3::Zero());
+  const Vec3 x = fields.axis("axis", Vec3::UnitX());
+  const auto given = fields.axis("axis2");
+  const Vec3 y = given.value_or(std::abs(x.y()) < 0.9 ? Vec3::UnitY() : Vec3::UnitX());
+  // 1e-6: perpendicular as typed by hand; then made exact.
+  if (given && std::abs(x.dot(y)) > 1e-6) {
+    fields.error("axis2", "the two axes of a universal joint must be perpendicular");
+    return Mat3::Identity();
+  }
+  return joint_axes(kind, x, y);
+}
+
+struct Frames {
+  Pose X_PF, X_BM;
+  bool given = false;  // in the bodies' frames
+};
+
+// Frames that are given in the bodies; the rest needs the reference poses.
+std::optional<Frames> explicit_frames(const Fields& fields, const char* first, const char* second) {
+  if (!fields.has(first) && !fields.has(second)) return std::nullopt;
+  Frames frames;
+  frames.given = true;
+  for (const auto& [key, X] : {std::pair{first, &frames.X_PF}, std::pair{second, &frames.X_BM}})
+    if (fields.has(key))
+      *X = Fields(fields.reader, fields.node(key), ObjectType::frame, fields.path(key), fields.mark(key))
+               .pose();
+  for (const char* key : {"at", "axis", "axis2"})
+    if (fields.has(key)) fields.error(key, fmt::format("give either {} and {}, or this", first, second));
+  return frames;
+}
+
+Frames world_frames(const Fields& fields, JointKind kind, BodyId a, BodyId b) {
+  Reader& reader = fields.reader;
+  const Pose X_WA = reader.reference_pose(a), X_WB = reader.reference_pose(b);
+  Pose X_WF;
+  X_WF.p = world_point(fields).value_or(X_WB.p);
+  X_WF.R = read_axes(fields, kind);
+  return {X_WA.inverse() * X_WF, X_WB.inverse() * X_WF, false};
+}
+
+Drive read_drive(const Fields& fields, JointId id, JointKind kind) {
+  Drive drive;
+  drive.joint = id;
+  if (fields.has("force")) {
+    drive.target = fields.functions("force", kind);
+    return drive;
+  }
+  if (!fields.has("servo")) return drive;
+  const Fields servo(fields.reader, fields.node("servo"), ObjectType::servo, fields.path("servo"),
+                     fields.mark("servo"));
+  drive.kind = Drive::Kind::servo;
+  drive.target = servo.functions("target", kind);
+  drive.kp = servo.values("kp", kind);
+  drive.kd = servo.values("kd", kind);
+  drive.max_force = servo.values("max_force", kind, std::numeric_limits<double>::infinity());
+  return drive;
+}
+
+// The body that a key names; the world if it is missing or wrong.
+BodyId read_body(const Fields& fields, const char* key, bool allow_world) {
+  if (!fields.has(key)) return world;
+  return fields.reader.body(fields.node(key), fields.path(key), allow_world).value_or(world);
+}
+
+// Reads a joint as far as it goes before all reference poses are known; `pending` lists those that need them.
+void read_joint(const Fields& fields, std::string_view name, std::vector<int>& pending) {
+  Reader& reader = fields.reader;
+  Joint joint;
+  joint.name = name;
+  joint.kind = all_joint_kinds[fields.choice("type", 0)];
+  const BodyId parent = read_body(fields, "parent", true), child = read_body(fields, "child", false);
+  joint.law = fields.law(joint.kind);
+  joint.position = fields.values("position", joint.kind);
+  joint.velocity = fields.values("velocity", joint.kind);
+  const auto frames = explicit_frames(fields, "parent_frame", "child_frame");
+  reader.joint_names.emplace(name, static_cast<int>(reader.parts.joints.size()));
+  reader.remember("joint", name, fields.self(), fields.mark(), fields.path());
+  const JointId id{static_cast<std::int32_t>(reader.parts.joints.size())};
+  if (fields.has("drive")) {
+    const Fields drive(reader, fields.node("drive"), ObjectType::drive, fields.path("drive"),
+                       fields.mark("drive"));
+    reader.parts.drives.push_back(read_drive(drive, id, joint.kind));
+  }
+  if (fields.has("motion")) reader.parts.motions.push_back({id, fields.functions("motion", joint.kind)});
+  joint.parent = parent;
+  joint.child = child;
+  if (!child.valid()) {  // reported; keeps the numbering
+    reader.parts.joints.push_back(std::move(joint));
+    return;
+  }
+  Reader::BodyExtra& extra = reader.extras[child.value];
+  if (frames) {
+    joint.X_PF = frames->X_PF;
+    joint.X_BM = frames->X_BM;
+    if (extra.has_pose)
+      fields.error("child_frame",
+                   fmt::format("the pose of \"{}\" follows from the frames; remove its at and rotate",
+                               reader.parts.bodies[child.value].name));
+    else if (extra.relative_joint < 0)
+      extra.relative_joint = id.value;
+  }
+  reader.parts.joints.push_back(std::move(joint));
+  if (!frames) pending.push_back(id.value);
+}
+
+// Explicit bodies that hang on no joint get one: fixed, or free at the centre of mass.
+void add_own_joint(const Fields& fields, std::string_view name, const std::vector<int>& joint_of) {
+  Reader& reader = fields.reader;
+  const auto found = reader.body_names.find(name);
+  if (found == reader.body_names.end()) return;
+  const BodyId id{found->second};
+  const bool fixed = fields.boolean("fixed");
+  for (const char* key : {"fixed", "velocity", "angular_velocity"})
+    if (fields.has(key) && joint_of[id.value] >= 0 && (std::string_view(key) != "fixed" || fixed))
+      fields.error(
+          key, fmt::format("the body hangs on joint \"{}\"", reader.parts.joints[joint_of[id.value]].name));
+  if (joint_of[id.value] >= 0) return;
+  const Body& body = reader.parts.bodies[id.value];
+  const Pose& X_WB = reader.extras[id.value].written;
+  Joint joint;
+  joint.name = fmt::format("{}.joint", name);
+  joint.kind = fixed ? JointKind::fixed : JointKind::free;
+  joint.child = id;
+  if (!fixed) joint.X_BM = Pose::translation(body.inertia.com());
+  joint.X_PF = X_WB * joint.X_BM;
+  for (const char* key : {"velocity", "angular_velocity"})
+    if (fixed && fields.has(key)) fields.error(key, "the body is fixed");
+  const Vec3 w = X_WB.R.transpose() * fields.vector("angular_velocity"),
+             v = X_WB.R.transpose() * fields.vector("velocity");
+  if (!fixed)
+    for (int i = 0; i < 3; ++i) joint.velocity[i] = w[i], joint.velocity[i + 3] = v[i];
+  reader.extras[id.value].own_joint = static_cast<int>(reader.parts.joints.size());
+  reader.parts.joints.push_back(std::move(joint));
+}
+
+}  // namespace
+
+JointKind joint_kind_of(std::string_view name) {
+  for (JointKind kind : all_joint_kinds)
+    if (name == to_string(kind)) return kind;
+  return JointKind::fixed;
+}
+
+Mat3 joint_axes(JointKind kind, const Vec3& axis, const Vec3& axis2) {
+  if (kind == JointKind::universal) {
+    Mat3 R;
+    const Vec3 y = (axis2 - axis2.dot(axis) * axis).normalized();
+    R << axis, y, axis.cross(y);
+    return R;
+  }
+  return kind == JointKind::spherical || kind == JointKind::free || kind == JointKind::fixed
+             ? Mat3::Identity()
+             : math::rotation_from_z(axis);
+}
+
+void read_joints(const Fields& scene) {
+  Reader& reader = scene.reader;
+  // First what does not need poses, for all joints; then the frames.
+  std::vector<int> pending;
+  for_each_entry(scene, "joints", ObjectType::joint, [&](const Fields& fields, std::string_view name) {
+    if (reader.claim_entities(1, fields.mark(), fields.path())) read_joint(fields, name, pending);
+  });
+  for (const int index : pending) {
+    Joint& joint = reader.parts.joints[index];
+    const Origin& origin = reader.origins.at("joint " + joint.name);
+    const Path path = scene.path("joints");
+    const Fields fields(reader, *origin.node, ObjectType::joint, {&path, joint.name}, origin.mark);
+    const Frames frames = world_frames(fields, joint.kind, joint.parent, joint.child);
+    joint.X_PF = frames.X_PF;
+    joint.X_BM = frames.X_BM;
+  }
+  std::vector<int> joint_of(reader.parts.bodies.size(), -1);
+  for (std::size_t j = 0; j < reader.parts.joints.size(); ++j)
+    if (const BodyId child = reader.parts.joints[j].child; child.valid())
+      joint_of[child.value] = static_cast<int>(j);
+  for_each_entry(scene, "bodies", ObjectType::body,
+                 [&](const Fields& fields, std::string_view name) { add_own_joint(fields, name, joint_of); });
+}
+
+void read_loops(const Fields& scene) {
+  Reader& reader = scene.reader;
+  for_each_entry(scene, "loops", ObjectType::loop, [&](const Fields& fields, std::string_view name) {
+    if (!reader.claim_entities(1, fields.mark(), fields.path())) return;
+    Loop loop;
+    loop.name = name;
+    loop.kind = all_joint_kinds[fields.choice("type", 0)];
+    loop.law = fields.law(loop.kind);
+    const auto a = fields.has("a") ? reader.body(fields.node("a"), fields.path("a")) : std::nullopt;
+    const auto b = fields.has("b") ? reader.body(fields.node("b"), fields.path("b")) : std::nullopt;
+    const auto given = explicit_frames(fields, "a_frame", "b_frame");
+    if (!a || !b) return;
+    const Frames frames = given ? *given : world_frames(fields, loop.kind, *a, *b);
+    loop.a = *a;
+    loop.b = *b;
+    loop.X_AF = frames.X_PF;
+    loop.X_BM = frames.X_BM;
+    reader.remember("loop", name, fields.self(), fields.mark(), fields.path());
+    reader.parts.loops.push_back(std::move(loop));
+  });
+}
+
+void read_drives(const Fields& scene) {
+  Reader& reader = scene.reader;
+  const auto kind_of = [&](JointId id) { return reader.parts.joints[id.value].kind; };
+  for_each_item(scene, "drives", ObjectType::joint_drive, [&](const Fields& fields) {
+    const auto id =
+        fields.has("joint") ? reader.joint(fields.node("joint"), fields.path("joint")) : std::nullopt;
+    if (id) reader.parts.drives.push_back(read_drive(fields, *id, kind_of(*id)));
+  });
+  for_each_item(scene, "motions", ObjectType::joint_motion, [&](const Fields& fields) {
+    const auto id =
+        fields.has("joint") ? reader.joint(fields.node("joint"), fields.path("joint")) : std::nullopt;
+    if (id) reader.parts.motions.push_back({*id, fields.functions("position", kind_of(*id))});
+  });
+}
+
+}  // namespace limber::scene

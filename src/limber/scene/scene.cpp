@@ -1,0 +1,189 @@
+// load and parse: text → document → parts → model, with every diagnostic in the file's order.
+#include "limber/scene/scene.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "limber/result/recording.h"
+#include "limber/scene/fields.h"
+
+namespace limber::scene {
+
+namespace {
+
+constexpr std::size_t max_reported = 50;
+
+std::string join(const std::vector<Diagnostic>& diagnostics) {
+  std::string text;
+  for (const Diagnostic& d : diagnostics) text += (text.empty() ? "" : "\n") + to_string(d);
+  return text;
+}
+
+// Columns count characters, not bytes.
+void count_characters(const std::string& text, const std::string& file,
+                      std::vector<Diagnostic>& diagnostics) {
+  std::vector<std::size_t> starts{0};
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (text[i] == '\n') starts.push_back(i + 1);
+  for (Diagnostic& d : diagnostics) {
+    if (d.file != file || d.line < 1 || d.column < 1) continue;
+    if (d.line > static_cast<int>(starts.size())) {
+      d.line = static_cast<int>(starts.size());
+      d.column = 1;
+    }
+    const std::size_t begin = starts[d.line - 1];
+    const std::size_t end = std::min(text.size(), begin + static_cast<std::size_t>(d.column) - 1);
+    for (std::size_t i = begin; i < end; ++i)
+      d.column -= (static_cast<unsigned char>(text[i]) & 0xc0) == 0x80;
+  }
+}
+
+[[noreturn]] void fail(std::vector<Diagnostic> list, std::size_t dropped, const std::string& text,
+                       const std::string& file) {
+  count_characters(text, file, list);
+  const auto order = [&](const Diagnostic& d) {
+    return std::tuple<bool, std::string_view, int, int, std::string_view>(d.file != file, d.file, d.line,
+                                                                          d.column, d.message);
+  };
+  std::stable_sort(list.begin(), list.end(),
+                   [&](const auto& a, const auto& b) { return order(a) < order(b); });
+  list.erase(std::unique(list.begin(), list.end(),
+                         [&](const auto& a, const auto& b) { return order(a) == order(b); }),
+             list.end());
+  if (list.size() > max_reported) {
+    const std::size_t more = list.size() - max_reported + dropped;
+    Diagnostic last = list[max_reported];
+    list.resize(max_reported);
+    last.path.clear();
+    last.message = fmt::format("and {} more", more);
+    list.push_back(std::move(last));
+  }
+  throw SceneError(std::move(list));
+}
+
+// Where the model's own complaint belongs: its key, its entity, or the short form that made it.
+Diagnostic locate(const Reader& reader, const Problem& problem) {
+  std::string name = problem.name;
+  auto found = reader.origins.find(fmt::format("{} {}", problem.kind, name));
+  while (found == reader.origins.end() && !name.empty()) {
+    for (const char* kind : {"short form", "body"}) {
+      found = reader.origins.find(fmt::format("{} {}", kind, name));
+      if (found != reader.origins.end()) break;
+    }
+    if (found != reader.origins.end()) break;
+    const std::size_t dot = name.rfind('.');
+    name = dot == std::string::npos ? "" : name.substr(0, dot);
+  }
+  if (found == reader.origins.end()) return {reader.file, 1, 1, problem.kind, to_string(problem)};
+  const Origin& origin = found->second;
+  Diagnostic d{reader.file, origin.mark.line, origin.mark.column, origin.path, problem.message};
+  if (name != problem.name) d.message = to_string(problem);
+  const Entry* entry = problem.field.empty() ? nullptr : origin.node->find(problem.field);
+  if (entry) {
+    const Mark& mark = entry->value->kind == NodeKind::null ? entry->key->mark : entry->value->mark;
+    d.line = mark.line;
+    d.column = mark.column;
+    d.path += "." + problem.field;
+  } else if (!problem.field.empty() && name == problem.name) {
+    d.message = fmt::format("{}: {}", problem.field, problem.message);
+  }
+  return d;
+}
+
+bool is_scene_key(std::string_view name) { return find_key(object_of(ObjectType::scene), name) != nullptr; }
+
+void read_scene(Reader& reader, const Node& root) {
+  const Path path;
+  const Fields scene(reader, root, ObjectType::scene, path, root.mark);
+  if (!root.is_map()) return;
+  const std::size_t before = reader.diagnostics.size();
+  const int version = scene.integer("limber", 1);
+  if (version != 1 && reader.diagnostics.size() == before)
+    scene.error("limber", fmt::format("this limber reads version 1 of the scene language, not {}", version));
+  reader.parts.title = scene.text("title");
+  scene.text("description");
+  reader.read_parameters(scene.has("parameters") ? &scene.node("parameters") : nullptr,
+                         scene.path("parameters"));
+  read_materials(scene);
+  read_sections(scene);
+  read_bodies(scene);
+  read_short_forms(scene);
+  read_joints(scene);
+  read_beams(scene);
+  read_springs(scene);
+  read_loops(scene);
+  read_loads(scene);
+  read_drives(scene);
+  read_probes(scene);
+  read_run(scene);
+  if (reader.parts.bodies.empty() && reader.parts.beams.empty() && reader.diagnostics.empty())
+    reader.error(root.mark, path, "the scene has no bodies and no beams");
+}
+
+}  // namespace
+
+std::string to_string(const Diagnostic& d) {
+  std::string text = d.file;
+  if (d.line > 0) text += fmt::format(":{}:{}", d.line, d.column);
+  if (!text.empty()) text += ": ";
+  if (!d.path.empty()) text += d.path + ": ";
+  return text + d.message;
+}
+
+SceneError::SceneError(std::vector<Diagnostic> diagnostics)
+    : std::runtime_error(join(diagnostics)), diagnostics_(std::move(diagnostics)) {}
+
+Scene parse(const std::string& source, const std::string& file_name, const std::filesystem::path& folder,
+            const LoadOptions& options, const std::vector<sim::SourceFile>* embedded) {
+  const std::size_t bytes = source.size();
+  if (bytes > options.limits.file_bytes)
+    fail(
+        {{file_name, 1, 1, "",
+          fmt::format("the file has {} bytes, more than the limit of {}", bytes, options.limits.file_bytes)}},
+        0, "", file_name);
+  const std::string text = normalize_text(source);
+  if (const TextProblem problem = check_text(text); !problem.message.empty()) {
+    const Mark mark = mark_at(text, problem.offset);
+    fail({{file_name, mark.line, mark.column, "", problem.message}}, 0, text, file_name);
+  }
+  const Document document = read_document(text, options.limits, is_scene_key);
+  Reader reader(document, file_name, options, folder, embedded);
+  for (const Flaw& flaw : document.flaws) reader.error(flaw.mark, {}, flaw.message);
+  if (document.root)
+    read_scene(reader, *document.root);
+  else if (document.flaws.empty())
+    reader.error(Mark{1, 1}, {}, "the file is empty; a scene begins with \"limber: 1\"");
+  if (!reader.diagnostics.empty()) fail(std::move(reader.diagnostics), reader.dropped, text, file_name);
+  try {
+    Scene scene{Model(std::move(reader.parts)), reader.run, reader.parameter_list(), {{file_name, source}}};
+    for (sim::SourceFile& file : reader.files) scene.sources.push_back(std::move(file));
+    return scene;
+  } catch (const ModelError& error) {
+    std::vector<Diagnostic> diagnostics;
+    std::size_t dropped = 0;
+    for (const Problem& problem : error.problems()) {
+      if (diagnostics.size() < 1000)
+        diagnostics.push_back(locate(reader, problem));
+      else
+        ++dropped;
+    }
+    fail(std::move(diagnostics), dropped, text, file_name);
+  }
+}
+
+Scene load(const std::filesystem::path& file, const LoadOptions& options) {
+  std::error_code failed;
+  const auto size = std::filesystem::file_size(file, failed);
+  if (!failed && size > options.limits.file_bytes)
+    fail({{file.string(), 1, 1, "",
+           fmt::format("the file has {} bytes, more than the limit of {}", size, options.limits.file_bytes)}},
+         0, "", file.string());
+  const std::string text = result::read_file(file);
+  Scene scene = parse(text, file.string(), file.parent_path(), options);
+  scene.sources[0].path = file.filename().string();
+  return scene;
+}
+
+}  // namespace limber::scene

@@ -1,0 +1,74 @@
+// Scenes: YAML text in, a Model and the options to run it out. Errors carry file, line and column, all of
+// them at once.
+#pragma once
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "limber/model/model.h"
+#include "limber/sim/options.h"
+#include "limber/sim/run.h"
+
+namespace limber::scene {
+
+struct Diagnostic {
+  std::string file;
+  int line = 0, column = 0;  // from 1; 0: not in a file (a --set on the command line)
+  std::string path;          // "beams.finger.length"
+  std::string message;       // "expected a positive length, got -0.3"; may end with a suggestion
+};
+std::string to_string(const Diagnostic& d);  // arm.yaml:14:7: beams.finger.length: expected …
+
+class SceneError : public std::runtime_error {
+ public:
+  explicit SceneError(std::vector<Diagnostic> diagnostics);
+  const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
+
+ private:
+  std::vector<Diagnostic> diagnostics_;
+};
+
+// Guards against hostile files; generous for honest ones.
+struct Limits {
+  std::size_t file_bytes = 64u << 20;
+  int depth = 64;
+  std::size_t nodes = 4'000'000;     // after aliases are expanded
+  std::size_t entities = 2'000'000;  // bodies, joints, springs, … that short forms may make
+};
+
+struct LoadOptions {
+  std::vector<std::pair<std::string, std::string>>
+      set;  // parameters: name, value as written in a scene ("3 mm")
+  Limits limits;
+};
+
+struct Parameter {
+  std::string name, text;  // as written
+  double value = 0;        // SI
+  std::string unit;        // SI unit of the value, "" for a pure number
+};
+
+struct Scene {
+  Model model;
+  sim::RunOptions run;
+  std::vector<Parameter> parameters;
+  std::vector<sim::SourceFile> sources;  // the scene file first, then the files it names
+};
+
+Scene load(const std::filesystem::path& file,
+           const LoadOptions& options = {});  // SceneError, result::IoError
+// The same from text; files it names are looked for in `folder`, or, when `embedded` is given, only there.
+Scene parse(const std::string& text, const std::string& file_name, const std::filesystem::path& folder = {},
+            const LoadOptions& options = {}, const std::vector<sim::SourceFile>* embedded = nullptr);
+
+std::string schema_json();         // JSON Schema (draft 7) for editors, from the table of keys
+std::string reference_markdown();  // docs/scene.md, from the same table
+
+// The model and options written out as a scene without short forms or parameters; reading it back gives the
+// same model.
+std::string write_yaml(const Model& model, const sim::RunOptions& run);
+
+}  // namespace limber::scene

@@ -1,0 +1,399 @@
+// A model written out in full: no short forms, no parameters, every double to its last bit.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "limber/scene/expression.h"
+#include "limber/scene/scene.h"
+
+namespace limber::scene {
+
+namespace {
+
+std::string number(double x) {
+  if (std::isinf(x)) return x > 0 ? "inf" : "-inf";
+  return fmt::format("{}", x);
+}
+
+template <class List>
+std::string list(const List& values, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += fmt::format("{}{}", i == 0 ? "" : ", ", number(values[i]));
+  return "[" + text + "]";
+}
+std::string vector(const Vec3& v) { return list(v, 3); }
+
+std::string text_scalar(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '\n')
+      out += "\\n";
+    else if (c == '\t')
+      out += "\\t";
+    else {
+      if (c == '"' || c == '\\') out += '\\';
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+// The keys of one mapping in flow style.
+class Flow {
+ public:
+  Flow& add(const char* key, const std::string& value) {
+    text_ += fmt::format("{}{}: {}", text_.empty() ? "" : ", ", key, value);
+    return *this;
+  }
+  Flow& add_if(bool wanted, const char* key, const std::string& value) {
+    return wanted ? add(key, value) : *this;
+  }
+  std::string str() const { return "{" + text_ + "}"; }
+
+ private:
+  std::string text_;
+};
+
+void add_pose(Flow& flow, const Pose& X) {
+  flow.add_if(X.p != Vec3::Zero(), "at", vector(X.p));
+  if (X.R == Mat3::Identity()) return;
+  flow.add("rotate", fmt::format("[{}, {}, {}]", vector(X.R.row(0)), vector(X.R.row(1)), vector(X.R.row(2))));
+}
+
+std::string shape_text(const Shape& shape) {
+  Flow flow;
+  std::visit(
+      [&](const auto& g) {
+        using G = std::decay_t<decltype(g)>;
+        if constexpr (std::is_same_v<G, BoxShape>)
+          flow.add("box", vector(g.size));
+        else if constexpr (std::is_same_v<G, SphereShape>)
+          flow.add("sphere", number(g.radius));
+        else
+          flow.add(std::is_same_v<G, CylinderShape> ? "cylinder" : "capsule",
+                   Flow().add("radius", number(g.radius)).add("length", number(g.length)).str());
+      },
+      shape.geometry);
+  add_pose(flow, shape.X_BG);
+  return flow.str();
+}
+
+std::string function(const TimeFunction& f) {
+  if (f.is_constant()) return number(f.value(0));
+  if (!f.is_table()) return text_scalar(program_text(f.program()));
+  std::string rows;
+  for (std::size_t i = 0; i < f.times().size(); ++i)
+    rows += fmt::format("{}[{}, {}]", i == 0 ? "" : ", ", number(f.times()[i]), number(f.values()[i]));
+  return Flow().add("table", "[" + rows + "]").add_if(f.is_periodic(), "periodic", "true").str();
+}
+std::string functions(const std::array<TimeFunction, 6>& f, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += fmt::format("{}{}", i == 0 ? "" : ", ", function(f[i]));
+  return "[" + text + "]";
+}
+std::string vector_function(const VectorFunction& f) {
+  return fmt::format("[{}, {}, {}]", function(f.c[0]), function(f.c[1]), function(f.c[2]));
+}
+
+class Writer {
+ public:
+  Writer(const Model& model, const sim::RunOptions& run) : model_(model), run_(run) {}
+
+  std::string write() {
+    line("# yaml-language-server: $schema=limber.schema.json");
+    line("limber: 1");
+    if (!model_.title().empty()) line("title: " + text_scalar(model_.title()));
+    line("gravity: " + vector_function(model_.gravity()));
+    materials();
+    sections();
+    bodies();
+    joints();
+    beams();
+    springs();
+    loops();
+    loads();
+    drives();
+    probes();
+    run();
+    return std::move(text_);
+  }
+
+ private:
+  void line(const std::string& text) { text_ += text + "\n"; }
+  void entry(const std::string& name, const std::string& value) {
+    line(fmt::format("  {}: {}", name, value));
+  }
+
+  std::string body_name(BodyId id) const { return id.valid() ? model_[id].name : "world"; }
+
+  std::string place(const Attachment& a) const {
+    std::string on = body_name(a.body);
+    if (a.beam.valid()) on = fmt::format("{}@{}", model_[a.beam].name, number(a.s));
+    if (a.p == Vec3::Zero()) return on;
+    return Flow().add("on", on).add("at", vector(a.p)).str();
+  }
+
+  void materials() {
+    if (!model_.materials().empty()) line("materials:");
+    for (const Material& m : model_.materials())
+      entry(m.name, Flow()
+                        .add("E", number(m.E))
+                        .add("nu", number(m.nu))
+                        .add("G", number(m.G))
+                        .add("density", number(m.density))
+                        .add_if(std::isfinite(m.yield), "yield", number(m.yield))
+                        .str());
+  }
+
+  static std::string outline(const std::vector<Vec2>& points) {
+    std::string text;
+    for (const Vec2& p : points) text += fmt::format("{}{}", text.empty() ? "" : ", ", list(p, 2));
+    return "[" + text + "]";
+  }
+
+  static std::string section_text(const SectionShape& shape) {
+    return std::visit(
+        [](const auto& s) {
+          using S = std::decay_t<decltype(s)>;
+          Flow f;
+          if constexpr (std::is_same_v<S, Circle>) {
+            return Flow().add("circle", number(s.radius)).str();
+          } else if constexpr (std::is_same_v<S, Tube>) {
+            f.add("outer", number(s.outer_radius)).add("inner", number(s.inner_radius));
+            return Flow().add("tube", f.str()).str();
+          } else if constexpr (std::is_same_v<S, Rectangle>) {
+            f.add("width", number(s.width)).add("height", number(s.height));
+            return Flow().add("rectangle", f.str()).str();
+          } else if constexpr (std::is_same_v<S, Ellipse>) {
+            f.add("a", number(s.a)).add("b", number(s.b));
+            return Flow().add("ellipse", f.str()).str();
+          } else {
+            std::string holes;
+            for (const auto& hole : s.holes) holes += (holes.empty() ? "" : ", ") + outline(hole);
+            f.add("outline", outline(s.outline)).add_if(!holes.empty(), "holes", "[" + holes + "]");
+            return Flow().add("polygon", f.str()).str();
+          }
+        },
+        shape);
+  }
+  void sections() {
+    if (!model_.sections().empty()) line("sections:");
+    for (const Section& s : model_.sections()) entry(s.name, section_text(s.shape));
+  }
+
+  void bodies() {
+    if (!model_.bodies().empty()) line("bodies:");
+    for (const Body& b : model_.bodies()) {
+      Flow flow;
+      const Mat3 I = b.inertia.about_com();
+      flow.add("mass", number(b.inertia.m))
+          .add_if(b.inertia.h != Vec3::Zero(), "com", vector(b.inertia.com()));
+      const double moments[] = {I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2)};
+      flow.add("inertia", list(moments, 6));
+      std::string shapes, points;
+      for (const Shape& s : b.shapes) shapes += (shapes.empty() ? "" : ", ") + shape_text(s);
+      for (const NamedPoint& p : b.points)
+        points += fmt::format("{}{}: {}", points.empty() ? "" : ", ", p.name, vector(p.p));
+      flow.add_if(!shapes.empty(), "shapes", "[" + shapes + "]")
+          .add_if(!points.empty(), "points", "{" + points + "}");
+      if (b.color)
+        flow.add("color", fmt::format("[{}, {}, {}]", (*b.color)[0], (*b.color)[1], (*b.color)[2]));
+      flow.add_if(b.linear_drag != 0, "linear_drag", number(b.linear_drag));
+      flow.add_if(b.angular_drag != 0, "angular_drag", number(b.angular_drag));
+      entry(b.name, flow.str());
+    }
+  }
+
+  static void add_law(Flow& flow, JointKind kind, const JointLaw& law) {
+    const int n = dof_count(kind);
+    const auto add_values = [&](const char* key, const DofArray& x) {
+      for (int i = 0; i < n; ++i)
+        if (x[i] != 0) {
+          flow.add(key, list(x, n));
+          return;
+        }
+    };
+    add_values("stiffness", law.stiffness);
+    add_values("damping", law.damping);
+    add_values("rest", law.rest);
+    const bool ball = kind == JointKind::spherical || kind == JointKind::free;
+    bool limited = false;
+    std::string text = ball ? number(law.upper[0]) : "";
+    if (ball) limited = std::isfinite(law.upper[0]);
+    for (int i = ball ? 3 : 0; i < n; ++i) {
+      limited = limited || std::isfinite(law.lower[i]) || std::isfinite(law.upper[i]);
+      text += fmt::format("{}[{}, {}]", text.empty() ? "" : ", ", number(law.lower[i]), number(law.upper[i]));
+    }
+    if (limited) flow.add("limits", n == 1 ? text : "[" + text + "]");
+    flow.add_if(law.restitution != 0, "restitution", number(law.restitution));
+  }
+
+  static std::string frame(const Pose& X) {
+    Flow flow;
+    add_pose(flow, X);
+    return flow.str();
+  }
+
+  void joints() {
+    if (!model_.joints().empty()) line("joints:");
+    for (const Joint& j : model_.joints()) {
+      Flow flow;
+      const int n = dof_count(j.kind);
+      flow.add("type", to_string(j.kind)).add("parent", body_name(j.parent)).add("child", body_name(j.child));
+      flow.add("parent_frame", frame(j.X_PF)).add("child_frame", frame(j.X_BM));
+      add_law(flow, j.kind, j.law);
+      flow.add_if(n > 0, "position", list(j.position, n)).add_if(n > 0, "velocity", list(j.velocity, n));
+      entry(j.name, flow.str());
+    }
+  }
+
+  static std::string path_text(const Path& path) {
+    return std::visit(
+        [](const auto& p) {
+          using P = std::decay_t<decltype(p)>;
+          Flow f;
+          if constexpr (std::is_same_v<P, PolylinePath>) {
+            std::string text;
+            for (const Vec3& x : p.points) text += fmt::format("{}{}", text.empty() ? "" : ", ", vector(x));
+            return "[" + text + "]";
+          } else if constexpr (std::is_same_v<P, ArcPath>) {
+            f.add("start", vector(p.start))
+                .add("direction", vector(p.direction))
+                .add("towards", vector(p.towards));
+            f.add("radius", number(p.radius)).add("angle", number(p.angle));
+            return Flow().add("arc", f.str()).str();
+          } else {
+            f.add("center", vector(p.center))
+                .add("axis", vector(p.axis))
+                .add("start_direction", vector(p.start_direction));
+            f.add("radius", number(p.radius)).add("pitch", number(p.pitch)).add("turns", number(p.turns));
+            return Flow().add("helix", f.str()).str();
+          }
+        },
+        path);
+  }
+
+  void beams() {
+    static const char* const recipes[] = {"consistent_3r", "consistent_1r", "published_3r", "published_1r"};
+    if (!model_.beams().empty()) line("beams:");
+    for (const Beam& b : model_.beams())
+      entry(b.name, Flow()
+                        .add("from", place(b.from))
+                        .add("path", path_text(b.path))
+                        .add("material", model_[b.material].name)
+                        .add("section", model_[b.section].name)
+                        .add("up", vector(b.up))
+                        .add("elements", fmt::format("{}", b.elements))
+                        .add("recipe", recipes[static_cast<int>(b.recipe)])
+                        .add("damping", number(b.damping))
+                        .str());
+  }
+
+  void springs() {
+    if (!model_.springs().empty()) line("springs:");
+    for (const Spring& s : model_.springs())
+      entry(s.name, Flow()
+                        .add("between", fmt::format("[{}, {}]", place(s.a), place(s.b)))
+                        .add("stiffness", number(s.stiffness))
+                        .add("damping", number(s.damping))
+                        .add_if(s.rest_length >= 0, "rest_length", number(s.rest_length))
+                        .add_if(s.tension_only, "tension_only", "true")
+                        .str());
+  }
+
+  void loops() {
+    if (!model_.loops().empty()) line("loops:");
+    for (const Loop& l : model_.loops()) {
+      Flow flow;
+      flow.add("type", to_string(l.kind)).add("a", body_name(l.a)).add("b", body_name(l.b));
+      flow.add("a_frame", frame(l.X_AF)).add("b_frame", frame(l.X_BM));
+      add_law(flow, l.kind, l.law);
+      entry(l.name, flow.str());
+    }
+  }
+
+  void loads() {
+    if (!model_.point_loads().empty() || !model_.distributed_loads().empty()) line("loads:");
+    for (const PointLoad& l : model_.point_loads())
+      entry(l.name, Flow()
+                        .add("on", place(l.at))
+                        .add("force", vector_function(l.force))
+                        .add("moment", vector_function(l.moment))
+                        .add_if(l.follows, "follows", "true")
+                        .str());
+    for (const DistributedLoad& l : model_.distributed_loads())
+      entry(l.name, Flow()
+                        .add("along", model_[l.beam].name)
+                        .add("force_per_length", vector_function(l.force_per_length))
+                        .add("between", fmt::format("[{}, {}]", number(l.s0), number(l.s1)))
+                        .add_if(l.follows, "follows", "true")
+                        .str());
+    if (const auto& w = model_.wind())
+      line("wind: " + Flow()
+                          .add("velocity", vector_function(w->velocity))
+                          .add("air_density", number(w->air_density))
+                          .add("drag_coefficient", number(w->drag_coefficient))
+                          .str());
+  }
+
+  void drives() {
+    if (!model_.drives().empty()) line("drives:");
+    for (const Drive& d : model_.drives()) {
+      const int n = dof_count(model_[d.joint].kind);
+      Flow flow, servo;
+      flow.add("joint", model_[d.joint].name);
+      if (d.kind == Drive::Kind::force) {
+        flow.add("force", functions(d.target, n));
+      } else {
+        servo.add("target", functions(d.target, n)).add("kp", list(d.kp, n)).add("kd", list(d.kd, n));
+        flow.add("servo", servo.add("max_force", list(d.max_force, n)).str());
+      }
+      line("  - " + flow.str());
+    }
+    if (!model_.motions().empty()) line("motions:");
+    for (const PrescribedMotion& m : model_.motions())
+      line("  - " + Flow()
+                        .add("joint", model_[m.joint].name)
+                        .add("position", functions(m.position, dof_count(model_[m.joint].kind)))
+                        .str());
+  }
+
+  void probes() {
+    static const char* const names[] = {
+        "position",       "velocity",       "rotation",      "angular_velocity", "joint_position",
+        "joint_velocity", "joint_force",    "spring_length", "spring_tension",   "kinetic_energy",
+        "gravity_energy", "elastic_energy", "total_energy"};
+    if (!model_.probes().empty()) line("probes:");
+    for (const Probe& p : model_.probes()) {
+      Flow flow;
+      flow.add("name", text_scalar(p.name)).add("quantity", names[static_cast<int>(p.quantity)]);
+      if (p.quantity <= Quantity::angular_velocity) flow.add("on", place(p.at));
+      if (p.joint.valid()) flow.add("joint", model_[p.joint].name);
+      if (p.spring.valid()) flow.add("spring", model_.springs()[p.spring.value].name);
+      line("  - " + flow.str());
+    }
+  }
+
+  void run() {
+    line("run: " + Flow()
+                       .add("method", to_string(run_.method))
+                       .add("time", number(run_.time))
+                       .add("step", number(run_.step))
+                       .add("frame", number(run_.frame))
+                       .add("integrator", articulated::to_string(run_.articulated.integrator))
+                       .add("tolerance", number(run_.articulated.tolerance))
+                       .add("max_iterations", fmt::format("{}", run_.articulated.max_iterations))
+                       .add("threads", fmt::format("{}", run_.articulated.threads))
+                       .str());
+  }
+
+  const Model& model_;
+  const sim::RunOptions& run_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string write_yaml(const Model& model, const sim::RunOptions& run) { return Writer(model, run).write(); }
+
+}  // namespace limber::scene

@@ -1,0 +1,49 @@
+#include "limber/sim/options.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <stdexcept>
+
+namespace limber::sim {
+
+namespace {
+
+constexpr double max_steps = 9e15;  // below 2^53: i * step stays exact in i
+
+void require(bool ok, const char* name, const char* expected, double value) {
+  if (!ok) throw std::invalid_argument(fmt::format("{}: expected {}, got {}", name, expected, value));
+}
+
+}  // namespace
+
+const char* to_string(Method method) {
+  switch (method) {
+    case Method::articulated:
+      return "articulated";
+  }
+  return "?";
+}
+
+std::int64_t RunOptions::steps() const {
+  // 1.1 / 0.1 is 11.000000000000002: a quotient that is whole up to rounding is meant to be whole.
+  const double n = time / step;
+  return static_cast<std::int64_t>(std::ceil(n - 1e-9 * std::max(1.0, n)));
+}
+
+std::int64_t RunOptions::steps_per_frame() const {
+  return std::max<std::int64_t>(1,
+                                static_cast<std::int64_t>(std::llround(std::min(frame / step, max_steps))));
+}
+
+void validate(const RunOptions& o) {
+  require(std::isfinite(o.time) && o.time >= 0, "time", "a time of at least 0 s", o.time);
+  require(std::isfinite(o.step) && o.step > 0, "step", "a positive time", o.step);
+  require(std::isfinite(o.frame) && o.frame > 0, "frame", "a positive time", o.frame);
+  require(o.time / o.step < max_steps, "step", "fewer than 9e15 steps in all", o.step);
+  require(o.articulated.tolerance > 0, "tolerance", "a positive number", o.articulated.tolerance);
+  require(o.articulated.max_iterations > 0, "max_iterations", "at least 1", o.articulated.max_iterations);
+  require(o.articulated.threads > 0, "threads", "at least 1", o.articulated.threads);
+}
+
+}  // namespace limber::sim

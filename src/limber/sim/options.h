@@ -1,0 +1,28 @@
+// How to run a scene: the method, its options, and time. A scene's `run:` section fills it, the command line
+// overrides.
+#pragma once
+
+#include <cstdint>
+
+#include "limber/articulated/articulated.h"
+
+namespace limber::sim {
+
+enum class Method : std::uint8_t { articulated };
+const char* to_string(Method method);
+
+struct RunOptions {
+  Method method = Method::articulated;
+  double time = 5;          // [s] to simulate
+  double step = 0.01;       // [s]
+  double frame = 1.0 / 30;  // [s] between recorded frames, rounded to whole steps (at least one)
+  articulated::Options articulated;
+
+  std::int64_t steps() const;  // whole steps to reach `time` (a last step is not shortened: rounds up)
+  std::int64_t steps_per_frame() const;  // at least 1
+};
+
+// Throws std::invalid_argument naming the first option that cannot be used.
+void validate(const RunOptions& options);
+
+}  // namespace limber::sim

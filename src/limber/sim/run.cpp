@@ -1,0 +1,319 @@
+// The loop: step, look, record, and save now and then. Every decision that shows in the results depends on
+// the step number alone, so a run that was killed and resumed writes the same bytes as one that was not.
+#include "limber/sim/run.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <optional>
+
+#include "limber/result/recording.h"
+#include "limber/sim/checkpoint.h"
+#include "limber/sim/driver.h"
+#include "limber/sim/folder.h"
+#include "limber/sim/run_json.h"
+
+namespace limber::sim {
+
+namespace fs = std::filesystem;
+using result::Status;
+
+namespace {
+
+constexpr double largest_saving_share = 0.01;  // of the time, spent on checkpoints
+
+class Stopwatch {
+ public:
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start_ = Clock::now();
+};
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+Sizes sizes_of(const Driver& driver, const Model& model) {
+  Sizes s;
+  s.bodies = driver.model().bodies().size();
+  s.joints = driver.model().joints().size();
+  s.dofs = static_cast<std::size_t>(driver.dof_count());
+  for (const Body& body : driver.model().bodies()) s.mass += body.inertia.m;
+  s.beams = model.beams().size();
+  s.springs = model.springs().size();
+  s.loops = model.loops().size();
+  s.drives = model.drives().size();
+  s.motions = model.motions().size();
+  s.loads = model.point_loads().size() + model.distributed_loads().size() + (model.wind() ? 1 : 0);
+  s.probes = model.probes().size();
+  return s;
+}
+
+// The first thing in a snapshot that has no finite place or value.
+std::optional<std::string> first_non_finite(const result::Layout& layout, const result::Snapshot& s) {
+  for (std::size_t i = 0; i < s.positions.size(); ++i)
+    if (!s.positions[i].allFinite() || !s.rotations[i].coeffs().allFinite()) return layout.frames[i].name;
+  std::size_t point = 0;
+  for (const auto& line : layout.polylines)
+    for (int i = 0; i < line.points; ++i)
+      if (!s.points[point++].allFinite()) return line.name;
+  for (std::size_t i = 0; i < s.scalars.size(); ++i)
+    if (!std::isfinite(s.scalars[i])) return layout.scalars[i].name;
+  return std::nullopt;
+}
+
+class Run {
+ public:
+  Run(const Model& model, const RunRequest& request)
+      : request_(request), h_(request.options.step), driver_(model, request.options) {
+    request.resume ? enter_again() : enter_new();
+    stored_.scene_file = request.scene_file;
+    stored_.title = model.title();
+    stored_.sources = request.sources;
+    stored_.set = request.set;
+    stored_.options = request.options;
+    stored_.version = version();
+    stored_.sizes = sizes_of(driver_, model);
+    stored_.files = request.files;
+    stored_.wall_clock.threads = request.options.articulated.threads;
+    stored_.wall_clock.finished.clear();
+    stored_.report = {};
+    stored_.frames = 0;
+    hash_ = run_hash(stored_);
+    snapshot_.resize(driver_.layout());
+  }
+
+  RunResult operator()() {
+    write_run_json("running");
+    if (request_.started) request_.started(folder_);
+    open_frames();
+    if (request_.resume) load_checkpoint();
+    const std::int64_t first_step = step_;
+    const Outcome outcome = advance();
+    finish(outcome);
+    return {outcome, report_, frames_->frame_count(), watch_.seconds(), first_step, folder_, stored_.sizes};
+  }
+
+ private:
+  void enter_new() {
+    folder_ = request_.next_free_name ? claim_free_name(request_.folder) : request_.folder;
+    lock_ = prepare_folder(folder_, request_.force);
+    write_sources(folder_, request_.sources);
+    stored_.wall_clock.started = utc_now();
+  }
+
+  void enter_again() {
+    folder_ = request_.folder;
+    lock_ = std::make_unique<RunLock>(folder_);
+    remove_temporary_files(folder_);
+    stored_.wall_clock = read_run(folder_).wall_clock;
+    ++stored_.wall_clock.resumed;
+    seconds_before_ = stored_.wall_clock.seconds;
+  }
+
+  void open_frames() {
+    const fs::path file = folder_ / "frames";
+    std::error_code error;
+    frames_.emplace(request_.resume && fs::exists(file, error)
+                        ? result::RecordingWriter::reopen(file, driver_.layout())
+                        : result::RecordingWriter::create(file, driver_.layout()));
+  }
+
+  void load_checkpoint() {
+    const fs::path file = folder_ / "checkpoint";
+    std::error_code error;
+    if (!fs::exists(file, error)) return note("no checkpoint yet: starting again at 0 s");
+    try {
+      use(decode(result::read_file(file)));
+    } catch (const std::invalid_argument& e) {
+      note(fmt::format("{}: not usable ({}): starting again at 0 s", file.string(), e.what()));
+    }
+  }
+
+  void use(const Checkpoint& c) {
+    if (c.hash != hash_)
+      throw std::invalid_argument("it belongs to another scene, other options or another version");
+    if (c.step < 0 || c.step > request_.options.steps())
+      throw std::invalid_argument("its step is out of range");
+    if (c.frames > frames_->frame_count()) throw std::invalid_argument("frames before it are missing");
+    driver_.load(c.state);
+    step_ = c.step;
+    report_ = c.report;
+    next_frame_ = c.frames;
+    stored_.wall_clock.checkpoints = c.saved;
+    seconds_before_ = std::max(seconds_before_, c.wall_seconds);
+  }
+
+  Outcome advance() {
+    const std::int64_t steps = request_.options.steps();
+    if (next_frame_ == 0 && !record()) return Outcome::diverged;
+    tell_progress(steps);
+    while (step_ < steps) {
+      if (request_.stop && request_.stop->load(std::memory_order_relaxed)) return Outcome::interrupted;
+      driver_.set_clock(step_, time_of(step_));
+      const result::SolveReport r = driver_.step(h_);
+      if (!r.ok()) return fail(r);
+      ++step_;
+      driver_.set_clock(step_, time_of(step_));
+      add(r);
+      if (!driver_.finite()) return lost(), Outcome::diverged;
+      if ((step_ % request_.options.steps_per_frame() == 0 || step_ == steps) && !record())
+        return Outcome::diverged;
+      if (step_ < steps && checkpoint_due()) save();
+      tell_progress(steps);
+    }
+    return Outcome::done;
+  }
+
+  double time_of(std::int64_t step) const { return static_cast<double>(step) * h_; }
+
+  // False when there is something without a finite place: then nothing is recorded.
+  bool record() {
+    driver_.observe(snapshot_);
+    snapshot_.time = time_of(step_);
+    if (first_non_finite(driver_.layout(), snapshot_)) return lost(), false;
+    frames_->append(next_frame_++, snapshot_);
+    return true;
+  }
+
+  void lost() {
+    driver_.observe(snapshot_);
+    report_.status = Status::diverged;
+    report_.time = time_of(step_);
+    report_.worst = first_non_finite(driver_.layout(), snapshot_).value_or("");
+    report_.message =
+        fmt::format("at t = {:.9g} s, \"{}\": a value is no longer finite", report_.time, report_.worst);
+  }
+
+  Outcome fail(const result::SolveReport& r) {
+    report_.status = r.status;
+    report_.time = r.time;
+    report_.worst = r.worst;
+    report_.message = r.message;
+    return r.status == Status::diverged ? Outcome::diverged : Outcome::not_converged;
+  }
+
+  void add(const result::SolveReport& r) {
+    report_.time = time_of(step_);
+    report_.steps = static_cast<long>(step_);
+    report_.substeps += r.substeps;
+    report_.total_iterations += r.total_iterations;
+    report_.iterations = std::max(report_.iterations, r.iterations);
+    if (r.residual > report_.residual) report_.residual = r.residual, report_.worst = r.worst;
+  }
+
+  // When the interval is over and one more saving keeps the share of the time spent on it small; the first
+  // always.
+  bool checkpoint_due() const {
+    const double now = watch_.seconds();
+    if (now - last_save_ < request_.checkpoint_interval) return false;
+    return saves_ == 0 || spent_saving_ + spent_saving_ / saves_ <= largest_saving_share * now;
+  }
+
+  void save() {
+    const double begin = watch_.seconds();
+    frames_->sync();
+    Checkpoint c;
+    c.hash = hash_;
+    c.step = step_;
+    c.frames = next_frame_;
+    c.wall_seconds = seconds_before_ + begin;
+    c.saved = ++stored_.wall_clock.checkpoints;
+    c.report = report_;
+    c.state = driver_.save();
+    write_checkpoint(folder_ / "checkpoint", c);
+    last_save_ = watch_.seconds();
+    spent_saving_ += last_save_ - begin;
+    ++saves_;
+  }
+
+  void finish(Outcome outcome) {
+    if (outcome == Outcome::interrupted) save();
+    frames_->sync();
+    stored_.wall_clock.finished = utc_now();
+    write_run_json(to_string(outcome));
+    std::error_code error;
+    if (outcome != Outcome::interrupted) fs::remove(folder_ / "checkpoint", error);
+  }
+
+  void write_run_json(const char* outcome) {
+    stored_.outcome = outcome;
+    stored_.report = report_;
+    stored_.frames = frames_ ? frames_->frame_count() : 0;
+    stored_.wall_clock.seconds = seconds_before_ + watch_.seconds();
+    result::write_atomically(folder_ / "run.json", run_json(stored_));
+  }
+
+  void tell_progress(std::int64_t steps) const {
+    if (!request_.progress) return;
+    request_.progress({time_of(step_), time_of(steps), step_, steps, next_frame_, watch_.seconds()});
+  }
+
+  void note(const std::string& text) const {
+    if (request_.note) request_.note(text);
+  }
+
+  const RunRequest& request_;
+  double h_;
+  Stopwatch watch_;
+  Driver driver_;
+  fs::path folder_;
+  std::unique_ptr<RunLock> lock_;
+  StoredRun stored_;  // what run.json says
+  std::uint64_t hash_ = 0;
+  std::optional<result::RecordingWriter> frames_;
+  result::Snapshot snapshot_;
+  result::SolveReport report_;    // totals
+  std::int64_t step_ = 0;         // finished
+  std::uint64_t next_frame_ = 0;  // index
+  double seconds_before_ = 0;     // wall clock of the earlier parts of a resumed run
+  double last_save_ = 0, spent_saving_ = 0;
+  int saves_ = 0;
+};
+
+}  // namespace
+
+const char* version() { return LIMBER_VERSION; }
+
+const char* to_string(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::done:
+      return "done";
+    case Outcome::interrupted:
+      return "interrupted";
+    case Outcome::diverged:
+      return "diverged";
+    case Outcome::not_converged:
+      return "not_converged";
+  }
+  return "?";
+}
+
+Sizes measure(const Model& model, const RunOptions& options) {
+  return sizes_of(Driver(model, options), model);
+}
+
+void clean_up(const fs::path& folder) {
+  const RunLock lock(folder);
+  remove_temporary_files(folder);
+  const std::string outcome = read_run(folder).outcome;
+  std::error_code error;
+  if (outcome != "running" && outcome != to_string(Outcome::interrupted))
+    fs::remove(folder / "checkpoint", error);
+}
+
+RunResult run(const Model& model, const RunRequest& request) {
+  validate(request.options);
+  return Run(model, request)();
+}
+
+}  // namespace limber::sim

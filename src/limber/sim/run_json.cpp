@@ -1,0 +1,213 @@
+#include "limber/sim/run_json.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "limber/result/recording.h"
+#include "limber/sim/checkpoint.h"
+#include "limber/sim/folder.h"
+
+namespace limber::sim {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+// Numbers are written with the digits that read back to the same double.
+Json options_json(const RunOptions& o) {
+  return {{"method", to_string(o.method)},
+          {"time", o.time},
+          {"step", o.step},
+          {"frame", o.frame},
+          {"articulated",
+           {{"integrator", articulated::to_string(o.articulated.integrator)},
+            {"tolerance", o.articulated.tolerance},
+            {"max_iterations", o.articulated.max_iterations}}}};
+}
+
+template <class T>
+T parse_enum(const std::string& text, std::initializer_list<T> values) {
+  for (const T value : values)
+    if (text == to_string(value)) return value;
+  throw std::invalid_argument(fmt::format("unknown word '{}'", text));
+}
+
+RunOptions parse_options(const Json& json) {
+  RunOptions o;
+  o.method = parse_enum(json.at("method").get<std::string>(), {Method::articulated});
+  o.time = json.at("time").get<double>();
+  o.step = json.at("step").get<double>();
+  o.frame = json.at("frame").get<double>();
+  const Json& a = json.at("articulated");
+  o.articulated.integrator = parse_enum(a.at("integrator").get<std::string>(),
+                                        {articulated::Integrator::euler, articulated::Integrator::midpoint});
+  o.articulated.tolerance = a.at("tolerance").get<double>();
+  o.articulated.max_iterations = a.at("max_iterations").get<int>();
+  return o;
+}
+
+// One list for both directions: name and field.
+template <class SizesType, class Visit>
+void each_size(SizesType& s, Visit visit) {
+  visit("bodies", s.bodies), visit("joints", s.joints), visit("dofs", s.dofs), visit("beams", s.beams);
+  visit("springs", s.springs), visit("loops", s.loops), visit("drives", s.drives),
+      visit("motions", s.motions);
+  visit("loads", s.loads), visit("probes", s.probes);
+}
+
+Json sizes_json(const Sizes& sizes) {
+  Json json;
+  each_size(sizes, [&](const char* name, std::size_t value) { json[name] = value; });
+  json["mass"] = sizes.mass;
+  return json;
+}
+
+Sizes parse_sizes(const Json& json) {
+  Sizes sizes;
+  each_size(sizes, [&](const char* name, std::size_t& value) { value = json.at(name).get<std::size_t>(); });
+  sizes.mass = json.at("mass").get<double>();
+  return sizes;
+}
+
+Json report_json(const result::SolveReport& r) {
+  return {{"status", result::to_string(r.status)},
+          {"time", r.time},
+          {"steps", r.steps},
+          {"substeps", r.substeps},
+          {"iterations", r.iterations},
+          {"total_iterations", r.total_iterations},
+          {"residual", r.residual},
+          {"worst", r.worst},
+          {"message", r.message}};
+}
+
+double number_or_nan(const Json& json) {  // JSON has no NaN: written as null
+  return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
+}
+
+result::SolveReport parse_report(const Json& json) {
+  using result::Status;
+  result::SolveReport r;
+  r.status =
+      parse_enum(json.at("status").get<std::string>(), {Status::ok, Status::not_converged, Status::diverged});
+  r.time = number_or_nan(json.at("time"));
+  r.steps = json.at("steps").get<long>();
+  r.substeps = json.at("substeps").get<long>();
+  r.iterations = json.at("iterations").get<int>();
+  r.total_iterations = json.at("total_iterations").get<long>();
+  r.residual = number_or_nan(json.at("residual"));
+  r.worst = json.at("worst").get<std::string>();
+  r.message = json.at("message").get<std::string>();
+  return r;
+}
+
+Json wall_clock_json(const WallClock& w, long steps) {
+  return {{"started", w.started},
+          {"finished", w.finished},
+          {"seconds", w.seconds},
+          {"seconds_per_step", steps > 0 ? w.seconds / static_cast<double>(steps) : 0.0},
+          {"checkpoints", w.checkpoints},
+          {"resumed", w.resumed},
+          {"threads", w.threads}};
+}
+
+WallClock parse_wall_clock(const Json& json) {
+  WallClock w;
+  w.started = json.at("started").get<std::string>();
+  w.finished = json.at("finished").get<std::string>();
+  w.seconds = json.at("seconds").get<double>();
+  w.checkpoints = json.at("checkpoints").get<std::uint64_t>();
+  w.resumed = json.at("resumed").get<int>();
+  w.threads = json.at("threads").get<int>();
+  return w;
+}
+
+std::string dump(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+Json set_json(const StoredRun& run) {
+  Json set = Json::array();
+  for (const auto& [name, value] : run.set) set.push_back({{"name", name}, {"value", value}});
+  return set;
+}
+
+StoredRun parse(const Json& json) {
+  StoredRun run;
+  run.version = json.at("limber").get<std::string>();
+  run.scene_file = json.at("scene").get<std::string>();
+  run.title = json.at("title").get<std::string>();
+  for (const Json& path : json.at("sources")) run.sources.push_back({path.get<std::string>(), ""});
+  for (const Json& item : json.at("set"))
+    run.set.emplace_back(item.at("name").get<std::string>(), item.at("value").get<std::string>());
+  run.options = parse_options(json.at("options"));
+  run.sizes = parse_sizes(json.at("model"));
+  run.outcome = json.at("outcome").get<std::string>();
+  run.report = parse_report(json.at("report"));
+  run.frames = json.at("frames").get<std::uint64_t>();
+  run.files = json.at("files").get<std::vector<std::string>>();
+  run.wall_clock = parse_wall_clock(json.at("wall_clock"));
+  run.options.articulated.threads = run.wall_clock.threads;
+  validate(run.options);
+  return run;
+}
+
+}  // namespace
+
+std::string run_json(const StoredRun& run) {
+  Json sources = Json::array();
+  for (const SourceFile& source : run.sources) sources.push_back(source.path);
+  const Json json = {{"limber", run.version},
+                     {"scene", run.scene_file},
+                     {"title", run.title},
+                     {"sources", sources},
+                     {"set", set_json(run)},
+                     {"options", options_json(run.options)},
+                     {"model", sizes_json(run.sizes)},
+                     {"outcome", run.outcome},
+                     {"report", report_json(run.report)},
+                     {"frames", run.frames},
+                     {"files", run.files},
+                     {"wall_clock", wall_clock_json(run.wall_clock, run.report.steps)}};
+  return dump(json, 2) + "\n";
+}
+
+StoredRun parse_run_json(const std::string& text) {
+  try {
+    return parse(Json::parse(text));
+  } catch (const nlohmann::json::exception& e) {
+    throw std::invalid_argument(e.what());
+  }
+}
+
+std::uint64_t run_hash(const StoredRun& run) {
+  // Lengths stand before texts, so that no two runs give the same bytes.
+  std::string bytes =
+      fmt::format("{}\n{}\n{}\n", run.version, dump(set_json(run), -1), dump(options_json(run.options), -1));
+  for (const SourceFile& s : run.sources)
+    bytes += fmt::format("{} {} {}{}", s.path.size(), s.text.size(), s.path, s.text);
+  return fnv1a(bytes);
+}
+
+StoredRun read_run(const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / "run.json";
+  std::error_code error;
+  if (!std::filesystem::exists(file, error))
+    throw result::IoError(folder, "holds no run: there is no run.json");
+  StoredRun run;
+  try {
+    run = parse_run_json(result::read_file(file));
+  } catch (const std::invalid_argument& e) {
+    throw result::IoError(file, fmt::format("cannot be read as a run: {}", e.what()));
+  }
+  for (SourceFile& source : run.sources) {
+    if (!stays_inside(source.path))
+      throw result::IoError(file, fmt::format("source '{}' is not inside", source.path));
+    source.text = result::read_file(folder / "scene" / source.path);
+  }
+  return run;
+}
+
+}  // namespace limber::sim

@@ -1,0 +1,129 @@
+#!/usr/bin/python3
+"""Kills a run at random moments and checks that nothing is lost.
+
+    kill_campaign.py KILLS [SEED] [--limber PATH]
+
+A scene runs into a folder and is killed (SIGKILL) at a random moment, resumed, killed again, … until it ends; then the next
+folder, until there were KILLS kills. After each kill the finished frames must be the first ones of an undisturbed run's,
+and never fewer than before. At the end of each folder all files must equal the undisturbed run's, byte for byte,
+except the wall clock in run.json.
+"""
+
+import argparse
+import random
+import shutil
+import struct
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import support
+
+RUN = ("--set", "links=30", "--time", "4 s", "--step", "1 ms", "--frame", "10 ms", "--checkpoint", "0.1", "--quiet")
+
+
+def frame_records(data):
+    """The complete records of a frames file, the layout first."""
+    records, at = [], 8
+    while at + 16 <= len(data):
+        size = struct.unpack_from("<Q", data, at + 8)[0]
+        if at + 16 + size > len(data):
+            break
+        records.append(data[at:at + 16 + size])
+        at += 16 + size
+    return records
+
+
+class Campaign:
+    def __init__(self, folder, seed):
+        self.folder, self.random = folder, random.Random(seed)
+        self.scene = folder / "scene.yaml"
+        self.scene.write_text(support.SCENE, encoding="utf-8")
+        self.reference = folder / "reference"
+        begin = time.monotonic()
+        self.finish(support.limber("run", self.scene, *RUN, "--out", self.reference))
+        self.whole = time.monotonic() - begin  # [s] of an undisturbed run
+        self.frames = frame_records((self.reference / "frames").read_bytes())
+        self.kills = self.before_start = self.with_checkpoint = self.after_end = 0
+
+    @staticmethod
+    def finish(done):
+        if done.returncode != support.DONE:
+            sys.exit(f"limber ended with {done.returncode}:\n{done.stderr}")
+
+    def moment(self):
+        """When to kill: mostly anywhere, sometimes while the folder is being made."""
+        return self.random.uniform(0, 0.05) if self.random.random() < 0.2 else self.random.uniform(0, self.whole)
+
+    def live_and_die(self, run):
+        """One life of the process; true if it came to its end before it was killed."""
+        begun = (run / "run.json").exists()
+        arguments = ("resume", run, "--checkpoint", "0.1", "--quiet") if begun else ("run", self.scene, *RUN, "--out", run)
+        process = support.start(*arguments)
+        try:
+            code = process.wait(self.moment())
+        except support.subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            self.kills += 1
+            return False
+        if code != support.DONE:
+            sys.exit(f"limber {arguments[0]} ended with {code} after {self.kills} kills in {run}")
+        return True
+
+    def check_frames(self, run, at_least):
+        """What is readable after a kill is the beginning of the reference; returns how many records there are."""
+        file = run / "frames"
+        records = frame_records(file.read_bytes()) if file.exists() else []
+        if records != self.frames[:len(records)]:
+            sys.exit(f"{file}: frames differ from the undisturbed run")
+        if len(records) < at_least:
+            sys.exit(f"{file}: {at_least} records were complete, now {len(records)}")
+        return len(records)
+
+    def count(self, run):
+        """Where the kill struck, for the summary."""
+        self.before_start += not (run / "run.json").exists()
+        self.with_checkpoint += (run / "checkpoint").exists()
+        self.after_end += (run / "run.json").exists() and support.run_json(run)["outcome"] == "done"
+
+    def one_folder(self, run, kills):
+        """Runs to the end through kills, as long as there are some left."""
+        records = 0
+        while self.kills < kills:
+            if self.live_and_die(run):
+                break
+            self.count(run)
+            records = self.check_frames(run, records)
+        if (run / "run.json").exists():
+            self.finish(support.limber("resume", run, "--quiet"))
+        else:
+            self.finish(support.limber("run", self.scene, *RUN, "--out", run))
+        wrong = support.differences(run, self.reference)
+        if wrong:
+            sys.exit(f"{run}: differs from the undisturbed run: {', '.join(wrong)}")
+        shutil.rmtree(run)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Kills a run at random moments and checks that nothing is lost.")
+    parser.add_argument("kills", type=int)
+    parser.add_argument("seed", type=int, nargs="?", default=1)
+    support.add_limber_argument(parser)
+    arguments = parser.parse_args()
+    support.use(arguments.limber)
+    folder = Path(tempfile.mkdtemp(prefix="limber_kill_"))
+    campaign = Campaign(folder, arguments.seed)
+    folders = 0
+    while campaign.kills < arguments.kills:
+        campaign.one_folder(folder / f"run{folders}", arguments.kills)
+        folders += 1
+    shutil.rmtree(folder)
+    print(f"{campaign.kills} kills in {folders} runs of {campaign.whole:.1f} s: {campaign.before_start} before run.json, "
+          f"{campaign.with_checkpoint} with a checkpoint, {campaign.after_end} while exporting; "
+          f"no finished frame lost, every file the same as undisturbed")
+
+
+if __name__ == "__main__":
+    main()

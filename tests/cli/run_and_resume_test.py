@@ -1,0 +1,169 @@
+#!/usr/bin/python3
+"""limber run and limber resume: folders, options, interrupts, full disks, divergence, threads."""
+
+import json
+import resource
+import signal
+import subprocess
+import time
+
+import support
+from support import BAD_INPUT, DONE, FAILED, INTERRUPTED, IO_FAILED, CommandTest, differences, run_json
+
+LONG = ("--set", "links=40", "--time", "60 s", "--step", "1 ms", "--frame", "0.5 s")  # many seconds of work
+SHORT = ("--set", "links=40", "--time", "3 s", "--step", "1 ms", "--frame", "0.02 s")  # about a second
+
+
+class Folders(CommandTest):
+    def test_default_names(self):
+        for name in ("scene", "scene-2", "scene-3"):
+            done = json.loads(self.expect(DONE, "run", "scene.yaml", "--json", "--time", "0.1").stdout)
+            self.assertEqual(done["folder"], f"runs/{name}")
+
+    def test_folder_in_use(self):
+        self.expect(DONE, "run", "scene.yaml", "--quiet", "--out", "r")
+        before = support.contents(self.folder / "r")
+        self.assertIn("--force", self.expect(BAD_INPUT, "run", "scene.yaml", "--out", "r").stderr)
+        self.assertEqual(support.contents(self.folder / "r"), before)
+        self.expect(DONE, "run", "scene.yaml", "--quiet", "--out", "r", "--force", "--time", "0.5 s")
+        self.assertEqual(run_json(self.folder / "r")["options"]["time"], 0.5)
+
+    def test_foreign_folder(self):
+        (self.folder / "mine").mkdir()
+        (self.folder / "mine" / "thesis.tex").write_text("x", encoding="utf-8")
+        self.expect(BAD_INPUT, "run", "scene.yaml", "--out", "mine")
+        self.assertEqual([p.name for p in (self.folder / "mine").iterdir()], ["thesis.tex"])
+
+    def test_unwritable_place(self):
+        self.assertIn("/proc", self.expect(IO_FAILED, "run", "scene.yaml", "--out", "/proc/limber/run").stderr)
+
+    def test_two_at_once(self):
+        process = support.start("run", "scene.yaml", *LONG, "--out", "r", cwd=self.folder)
+        wait_for(self.folder / "r" / "frames")
+        done = self.expect(IO_FAILED, "resume", "r")
+        self.assertIn(str(process.pid), done.stderr)
+        process.kill()
+        process.wait()
+
+
+class Options(CommandTest):
+    def test_units_and_set(self):
+        self.expect(DONE, "run", "scene.yaml", "--quiet", "--out", "r", "--time", "0.2 s", "--step", "2 ms", "--frame", "1/50",
+                    "--integrator", "euler", "--set", "links=3", "--set", "torque=10 mN*m", "--threads", "2")
+        json_ = run_json(self.folder / "r")
+        options = json_["options"]
+        self.assertEqual((options["time"], options["step"], options["frame"]), (0.2, 0.002, 0.02))
+        self.assertEqual(options["articulated"]["integrator"], "euler")
+        self.assertEqual(json_["set"], [{"name": "links", "value": "3"}, {"name": "torque", "value": "10 mN*m"}])
+        self.assertEqual((json_["model"]["bodies"], json_["frames"], json_["wall_clock"]["threads"]), (3, 11, 2))
+
+    def test_threads_do_not_matter(self):
+        for threads in (1, 2, 4):
+            self.expect(DONE, "run", "scene.yaml", "--quiet", "--out", f"r{threads}", "--threads", threads, "--set", "links=50")
+        for threads in (2, 4):
+            self.assertEqual(differences(self.folder / f"r{threads}", self.folder / "r1"), [])
+
+    def test_summary(self):
+        text = self.expect(DONE, "run", "scene.yaml").stdout
+        for word in ("done", "200 of 200", "real time", "energy.total", "runs/scene/probes.csv", "scene.glb"):
+            self.assertIn(word, text)
+
+
+def wait_for(path, seconds=60):
+    end = time.monotonic() + seconds
+    while not path.exists():
+        if time.monotonic() > end:
+            raise TimeoutError(path)
+        time.sleep(0.005)
+
+
+class Interrupts(CommandTest):
+    def interrupted_then_resumed(self, number):
+        self.expect(DONE, "run", "scene.yaml", *SHORT, "--quiet", "--out", "reference")
+        process = support.start("run", "scene.yaml", *SHORT, "--out", "r", cwd=self.folder)
+        wait_for(self.folder / "r" / "frames")
+        time.sleep(0.1)
+        process.send_signal(number)
+        begin = time.monotonic()
+        self.assertEqual(process.wait(), INTERRUPTED)
+        self.assertLess(time.monotonic() - begin, 2)
+        self.assertEqual(run_json(self.folder / "r")["outcome"], "interrupted")
+        self.expect(DONE, "resume", "r")
+        self.assertEqual(run_json(self.folder / "r")["wall_clock"]["resumed"], 1)
+        self.assertEqual(differences(self.folder / "r", self.folder / "reference"), [])
+
+    def test_sigint(self):
+        self.interrupted_then_resumed(signal.SIGINT)
+
+    def test_sigterm(self):
+        self.interrupted_then_resumed(signal.SIGTERM)
+
+    def test_says_how_to_go_on(self):
+        process = subprocess.Popen([str(support.LIMBER), "run", "scene.yaml", *LONG, "--out", "r"], cwd=self.folder,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        wait_for(self.folder / "r" / "frames")
+        process.send_signal(signal.SIGINT)
+        words = process.communicate()[1]
+        self.assertIn("limber resume r", words)
+
+
+class Resume(CommandTest):
+    def test_finished_run(self):
+        self.expect(DONE, "run", "scene.yaml", "--quiet", "--out", "r")
+        before = support.contents(self.folder / "r")
+        self.assertIn("done", self.expect(DONE, "resume", "r").stderr)
+        for name in ("probes.csv", "scene.glb", "scene.pvd"):
+            (self.folder / "r" / name).unlink()
+        self.expect(DONE, "resume", "r")
+        self.assertEqual(support.contents(self.folder / "r"), before)
+
+    def test_only_what_was_asked_for(self):
+        self.expect(DONE, "run", "scene.yaml", "--quiet", "--out", "r", "--no-glb", "--no-vtk")
+        self.expect(DONE, "resume", "r")
+        self.assertFalse((self.folder / "r" / "scene.glb").exists())
+
+    def test_no_run(self):
+        self.assertIn("run.json", self.expect(IO_FAILED, "resume", ".").stderr)
+        self.assertIn("nowhere", self.expect(IO_FAILED, "resume", "nowhere").stderr)
+
+    def test_damaged_checkpoint_is_said(self):
+        self.expect(DONE, "run", "scene.yaml", *SHORT, "--quiet", "--out", "reference")
+        process = support.start("run", "scene.yaml", *SHORT, "--out", "r", cwd=self.folder)
+        wait_for(self.folder / "r" / "frames")
+        process.send_signal(signal.SIGINT)
+        process.wait()
+        checkpoint = self.folder / "r" / "checkpoint"
+        data = bytearray(checkpoint.read_bytes())
+        data[len(data) // 2] ^= 1
+        checkpoint.write_bytes(data)
+        self.assertIn("checksum", self.expect(DONE, "resume", "r").stderr)
+        self.assertEqual(differences(self.folder / "r", self.folder / "reference"), [])
+
+
+class Failures(CommandTest):
+    def test_divergence(self):
+        done = self.expect(FAILED, "run", "scene.yaml", "--set", "torque=1e308 N*m", "--out", "r")
+        self.assertRegex(done.stderr, r"at t = [0-9.e-]+ s")
+        self.assertIn("arm.", done.stderr)
+        self.assertIn(run_json(self.folder / "r")["outcome"], ("diverged", "not_converged"))
+        self.assertGreaterEqual(run_json(self.folder / "r")["frames"], 1)
+        self.assertTrue((self.folder / "r" / "probes.csv").exists())
+        self.expect(FAILED, "resume", "r")
+
+    def test_full_disk(self):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (60000, 60000))
+        done = self.expect(IO_FAILED, "run", "scene.yaml", "--time", "20 s", "--out", "r", preexec_fn=limit)
+        self.assertIn("r/frames: cannot write", done.stderr)
+        self.assertIn("limber resume r", done.stderr)
+        self.expect(DONE, "resume", "r", "--quiet")
+        self.expect(DONE, "run", "scene.yaml", "--time", "20 s", "--out", "reference", "--quiet")
+        self.assertEqual(differences(self.folder / "r", self.folder / "reference"), [])
+
+    def test_out_of_memory(self):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (400 << 20, 400 << 20))
+        done = self.expect(IO_FAILED, "run", "scene.yaml", "--set", "links=1000000", "--quiet", preexec_fn=limit)
+        self.assertIn("memory", done.stderr)
+
+
+if __name__ == "__main__":
+    support.main()

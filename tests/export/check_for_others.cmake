@@ -1,0 +1,26 @@
+# cmake -DCHECK=glb|vtp -DSAMPLE=make_sample -DFOLDER=… -DMODULES=… -DPYTHON=… -P check_for_others.cmake
+#
+# Writes the samples into FOLDER and has them read by programs that are not ours. A missing program is a failure.
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "failed (${result}): ${ARGN}")
+  endif()
+endfunction()
+
+file(REMOVE_RECURSE ${FOLDER})
+run(${SAMPLE} ${FOLDER})
+if(CHECK STREQUAL "glb")
+  find_program(NODE node)
+  find_program(NPM npm)
+  if(NOT NODE OR NOT NPM)
+    message(FATAL_ERROR "node and npm are needed to run the glTF validator: install the packages nodejs and npm")
+  endif()
+  if(NOT EXISTS ${MODULES}/node_modules/gltf-validator/package.json)
+    file(COPY ${CMAKE_CURRENT_LIST_DIR}/package.json ${CMAKE_CURRENT_LIST_DIR}/package-lock.json DESTINATION ${MODULES})
+    run(${NPM} ci --prefix ${MODULES} --no-audit --no-fund)
+  endif()
+  run(${NODE} ${CMAKE_CURRENT_LIST_DIR}/validate_glb.mjs ${MODULES} ${FOLDER})
+else()
+  run(${PYTHON} ${CMAKE_CURRENT_LIST_DIR}/check_vtp.py ${FOLDER})
+endif()

@@ -1,0 +1,226 @@
+// A written model reads back as the same model.
+#include <gtest/gtest.h>
+
+#include "scene_support.h"
+
+namespace limber::scene {
+namespace {
+
+// What rounding of centre of mass and shifts may do, relative.
+constexpr double tolerance = 1e-15;
+
+void same(const Pose& a, const Pose& b) {
+  EXPECT_EQ(a.R, b.R);
+  EXPECT_EQ(a.p, b.p);
+}
+void same(const TimeFunction& a, const TimeFunction& b) {
+  EXPECT_EQ(a.is_constant(), b.is_constant());
+  for (double t : {0.0, 0.3, 1.0, 2.5, 17.0}) {
+    EXPECT_EQ(a.value(t), b.value(t));
+    EXPECT_EQ(a.rate(t), b.rate(t));
+  }
+}
+void same(const VectorFunction& a, const VectorFunction& b) {
+  for (int i = 0; i < 3; ++i) same(a.c[i], b.c[i]);
+}
+void same(const Attachment& a, const Attachment& b) {
+  if (!a.beam.valid()) {
+    EXPECT_EQ(a.body, b.body);
+  }
+  EXPECT_EQ(a.beam, b.beam);
+  EXPECT_EQ(a.s, b.s);
+  EXPECT_EQ(a.p, b.p);
+}
+void same(const JointLaw& a, const JointLaw& b, JointKind kind) {
+  for (int i = 0; i < dof_count(kind); ++i) {
+    EXPECT_EQ(a.stiffness[i], b.stiffness[i]);
+    EXPECT_EQ(a.damping[i], b.damping[i]);
+    EXPECT_EQ(a.rest[i], b.rest[i]);
+    EXPECT_EQ(a.lower[i], b.lower[i]);
+    EXPECT_EQ(a.upper[i], b.upper[i]);
+  }
+  EXPECT_EQ(a.restitution, b.restitution);
+}
+void same(const Body& a, const Body& b) {
+  EXPECT_EQ(a.name, b.name);
+  EXPECT_EQ(a.inertia.m, b.inertia.m);
+  const double size = a.inertia.I.norm() + 1e-300;
+  EXPECT_LE((a.inertia.h - b.inertia.h).norm(), tolerance * a.inertia.h.norm());
+  EXPECT_LE((a.inertia.I - b.inertia.I).norm(), 4 * tolerance * size);
+  ASSERT_EQ(a.shapes.size(), b.shapes.size());
+  for (std::size_t i = 0; i < a.shapes.size(); ++i) {
+    EXPECT_EQ(a.shapes[i].geometry.index(), b.shapes[i].geometry.index());
+    EXPECT_EQ(volume(a.shapes[i].geometry), volume(b.shapes[i].geometry));
+    same(a.shapes[i].X_BG, b.shapes[i].X_BG);
+  }
+  ASSERT_EQ(a.points.size(), b.points.size());
+  for (std::size_t i = 0; i < a.points.size(); ++i) EXPECT_EQ(a.points[i].p, b.points[i].p);
+  EXPECT_EQ(a.color, b.color);
+  EXPECT_EQ(a.linear_drag, b.linear_drag);
+  EXPECT_EQ(a.angular_drag, b.angular_drag);
+}
+void same(const Joint& a, const Joint& b) {
+  EXPECT_EQ(a.name, b.name);
+  EXPECT_EQ(a.kind, b.kind);
+  EXPECT_EQ(a.parent, b.parent);
+  EXPECT_EQ(a.child, b.child);
+  same(a.X_PF, b.X_PF);
+  same(a.X_BM, b.X_BM);
+  same(a.law, b.law, a.kind);
+  for (int i = 0; i < dof_count(a.kind); ++i) {
+    EXPECT_EQ(a.position[i], b.position[i]);
+    EXPECT_EQ(a.velocity[i], b.velocity[i]);
+  }
+}
+void same(const Beam& a, const Beam& b) {
+  EXPECT_EQ(a.name, b.name);
+  same(a.from, b.from);
+  EXPECT_EQ(a.path.index(), b.path.index());
+  for (double s : {0.0, 0.37, 1.0}) EXPECT_EQ(path_point(a.path, s), path_point(b.path, s));
+  EXPECT_EQ(a.material, b.material);
+  EXPECT_EQ(a.section, b.section);
+  EXPECT_EQ(a.up, b.up);
+  EXPECT_EQ(a.elements, b.elements);
+  EXPECT_EQ(a.recipe, b.recipe);
+  EXPECT_EQ(a.damping, b.damping);
+}
+
+template <class List, class Compare>
+void each(const List& a, const List& b, Compare compare) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) compare(a[i], b[i]);
+}
+
+void same(const Model& a, const Model& b) {
+  EXPECT_EQ(a.title(), b.title());
+  same(a.gravity(), b.gravity());
+  each(a.materials(), b.materials(), [](const Material& x, const Material& y) {
+    EXPECT_EQ(std::tuple(x.name, x.E, x.G, x.nu, x.density, x.yield),
+              std::tuple(y.name, y.E, y.G, y.nu, y.density, y.yield));
+  });
+  each(a.sections(), b.sections(), [](const Section& x, const Section& y) {
+    EXPECT_EQ(x.name, y.name);
+    EXPECT_EQ(x.shape.index(), y.shape.index());
+  });
+  each(a.bodies(), b.bodies(), [](const Body& x, const Body& y) { same(x, y); });
+  each(a.joints(), b.joints(), [](const Joint& x, const Joint& y) { same(x, y); });
+  each(a.beams(), b.beams(), [](const Beam& x, const Beam& y) { same(x, y); });
+  each(a.springs(), b.springs(), [](const Spring& x, const Spring& y) {
+    EXPECT_EQ(std::tuple(x.name, x.stiffness, x.damping, x.rest_length, x.tension_only),
+              std::tuple(y.name, y.stiffness, y.damping, y.rest_length, y.tension_only));
+    same(x.a, y.a);
+    same(x.b, y.b);
+  });
+  each(a.loops(), b.loops(), [](const Loop& x, const Loop& y) {
+    EXPECT_EQ(std::tuple(x.name, x.kind, x.a, x.b), std::tuple(y.name, y.kind, y.a, y.b));
+    same(x.X_AF, y.X_AF);
+    same(x.X_BM, y.X_BM);
+    same(x.law, y.law, x.kind);
+  });
+  each(a.point_loads(), b.point_loads(), [](const PointLoad& x, const PointLoad& y) {
+    EXPECT_EQ(std::tuple(x.name, x.follows), std::tuple(y.name, y.follows));
+    same(x.at, y.at);
+    same(x.force, y.force);
+    same(x.moment, y.moment);
+  });
+  each(a.distributed_loads(), b.distributed_loads(), [](const DistributedLoad& x, const DistributedLoad& y) {
+    EXPECT_EQ(std::tuple(x.name, x.beam, x.s0, x.s1, x.follows),
+              std::tuple(y.name, y.beam, y.s0, y.s1, y.follows));
+    same(x.force_per_length, y.force_per_length);
+  });
+  each(a.drives(), b.drives(), [](const Drive& x, const Drive& y) {
+    EXPECT_EQ(std::tuple(x.joint, x.kind, x.kp[0], x.kd[0], x.max_force[0]),
+              std::tuple(y.joint, y.kind, y.kp[0], y.kd[0], y.max_force[0]));
+    for (int i = 0; i < 6; ++i) same(x.target[i], y.target[i]);
+  });
+  each(a.motions(), b.motions(), [](const PrescribedMotion& x, const PrescribedMotion& y) {
+    EXPECT_EQ(x.joint, y.joint);
+    for (int i = 0; i < 6; ++i) same(x.position[i], y.position[i]);
+  });
+  each(a.probes(), b.probes(), [](const Probe& x, const Probe& y) {
+    EXPECT_EQ(std::tuple(x.name, x.quantity, x.joint, x.spring),
+              std::tuple(y.name, y.quantity, y.joint, y.spring));
+    same(x.at, y.at);
+  });
+  ASSERT_EQ(a.wind().has_value(), b.wind().has_value());
+  if (a.wind()) same(a.wind()->velocity, b.wind()->velocity);
+}
+
+void round_trip(const Scene& scene) {
+  const std::string text = write_yaml(scene.model, scene.run);
+  try {
+    const Scene again = parse(text, "written.yaml");
+    same(scene.model, again.model);
+    EXPECT_EQ(scene.run.time, again.run.time);
+    EXPECT_EQ(scene.run.frame, again.run.frame);
+    EXPECT_EQ(scene.run.articulated.integrator, again.run.articulated.integrator);
+    EXPECT_EQ(text.substr(0, text.find("bodies:")),
+              write_yaml(again.model, again.run).substr(0, text.find("bodies:")));
+  } catch (const SceneError& error) {
+    ADD_FAILURE() << error.what() << "\n" << text;
+  }
+}
+
+TEST(WriteYaml, ShippedScenesComeBack) {
+  for (const auto& path : shipped_scenes()) {
+    SCOPED_TRACE(path);
+    round_trip(load(path));
+  }
+}
+
+TEST(WriteYaml, EverythingComesBack) {
+  round_trip(parse_text(
+      "title: 'all \"of\" it\\'\n"
+      "gravity: [0, 0, -9.81*cos(t/7)]\n"
+      "materials: {m: {E: 3.2 GPa, nu: 0.35, density: 1240, yield: 55 MPa}, n: {E: 1, density: 1, G: 0.7}}\n"
+      "sections:\n"
+      "  r: {rectangle: {width: 12 mm, height: 1.2 mm}}\n"
+      "  c: {circle: 2 mm}\n"
+      "  t: {tube: {outer: 2 mm, inner: 1 mm}}\n"
+      "  e: {ellipse: {a: 2 mm, b: 1 mm}}\n"
+      "  p: {polygon: {outline: [[0, 0], [1, 0], [1, 1], [0, 1]], holes: [[[0.2, 0.2], [0.4, 0.2], [0.2, "
+      "0.4]]]}}\n"
+      "bodies:\n"
+      "  a: {box: [1, 2, 3], rotate: [0.1, 0.2, 0.3], at: [1, 2, 3], points: {x: [1, 0, 0], y: [0, 0.1, 0]}, "
+      "color: \"#123456\"}\n"
+      "  b: {cylinder: {radius: 0.1, from: [0, 0, 0], to: [1, 1, 1]}, at: [0, 0, 4], linear_drag: 0.1, "
+      "angular_drag: 0.2}\n"
+      "  c: {sphere: 1, velocity: [1, 2, 3], angular_velocity: [3, 2, 1], rotate: [1, 0, 0]}\n"
+      "  d: {box: [1, 1, 1], fixed: true, at: [5, 0, 0]}\n"
+      "  e: {box: [1, 1, 1], at: [6, 0, 0]}\n"
+      "joints:\n"
+      "  j: {type: revolute, child: a, axis: [1, 2, 3], stiffness: 3, rest: 0.1, limits: [-1, 2], "
+      "restitution: 0.3, position: 0.4,\n"
+      "      drive: {servo: {target: sin(t)^2, kp: 3, kd: 0.1, max_force: 7}}}\n"
+      "  k: {type: planar, parent: a, child: b, axis: [0, 1, 0], limits: [[-1, 1], [-inf, 2], [0, 1]], "
+      "motion: [0, {table: [[0, 0], [1, 2]], periodic: true}, t/3]}\n"
+      "  l: {type: spherical, parent: d, child: e, limits: 1, position: [0.1, 0.2, 0.3], velocity: [1, 2, "
+      "3]}\n"
+      "loops: {o: {type: revolute, a: b, b: e, at: [1, 0, 0], axis: [0, 1, 0], damping: 0.3}}\n"
+      "chains: {arm: {from: a.x, links: 3, length: 0.7, joint: universal, stiffness: [1, 2], direction: [1, "
+      "1, 0]}}\n"
+      "trees: {oak: {levels: 3, length: 1, stiffness: 10}}\n"
+      "ladders: {rope: {rungs: 2, spacing: 0.3, width: 0.4}}\n"
+      "helices: {coil: {links: 5, coil: 0.1, pitch: 0.04, turns: 1}}\n"
+      "beams:\n"
+      "  f: {from: a.y, path: [[0, 0, 0], [0, 0, 1], [0, 1, 1]], up: [1, 0, 0], material: m, section: r}\n"
+      "  g: {from: f.tip, path: {arc: {radius: 1, angle: 1}}, material: n, section: t, recipe: "
+      "consistent_1r}\n"
+      "  h: {from: {on: f@0.25, at: [0, 0, 0.1]}, path: {helix: {radius: 1, pitch: 0.1, turns: -3}}, "
+      "material: m, section: p, damping: 0.1}\n"
+      "springs: {s: {between: [g.tip, arm.tip], stiffness: 4}, u: {between: [a.x, world], stiffness: 1, "
+      "rest_length: 0.1, tension_only: true}}\n"
+      "loads:\n"
+      "  p: {on: f.tip, force: [1, t^2, {table: [[0, 0], [2, 5]]}], moment: [0, 0, \"if(t < 1, 2, -3)\"], "
+      "follows: true}\n"
+      "  q: {on: b, force: [1, sin(3*t), 0], ramp: 2 s}\n"
+      "  r: {along: g, force_per_length: [0, 0, -2], between: [0.1, 0.9]}\n"
+      "wind: {velocity: [exp(-t), 0, 0], air_density: 1.1, drag_coefficient: 0.7}\n"
+      "drives: [{joint: arm.1.joint, force: [0.1*t, 2]}]\n"
+      "probes: [f.tip.position, j.angle, s.tension, energy.total, arm.tip.velocity, c.angular_velocity, "
+      "g@0.5.rotation]\n"
+      "run: {time: 1/3, step: 1 ms, frame: 1/60, integrator: euler, threads: 2}\n"));
+}
+
+}  // namespace
+}  // namespace limber::scene

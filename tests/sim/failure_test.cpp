@@ -1,0 +1,119 @@
+// Divergence and full disks: what was recorded stays, and the report says where and when.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+
+#include "sim_support.h"
+
+namespace limber::sim {
+namespace {
+
+using namespace testing;
+
+// A torque that grows beyond all bounds at 0.5 s.
+Model exploding_chain() {
+  ModelParts parts = chain(3).parts();
+  Drive drive;
+  drive.joint = JointId{2};
+  drive.target[0] = TimeFunction::table({0.5, 0.6}, {0, 1e308});
+  parts.drives.push_back(std::move(drive));
+  return Model(std::move(parts));
+}
+
+TEST(Failure, DivergenceNamesBodyAndTimeAndKeepsTheFrames) {
+  const TemporaryFolder t;
+  const RunResult r = run(exploding_chain(), request_for(t / "run"));
+  EXPECT_TRUE(r.outcome == Outcome::diverged || r.outcome == Outcome::not_converged);
+  EXPECT_FALSE(r.report.ok());
+  EXPECT_GE(r.report.time, 0.5);
+  EXPECT_LE(r.report.time, 0.6);
+  EXPECT_NE(r.report.worst.find('2'), std::string::npos) << r.report.worst;  // link2 or joint2
+  EXPECT_NE(r.report.message.find(r.report.worst), std::string::npos) << r.report.message;
+  EXPECT_GE(r.frames, 17u);  // 0 … 0.48 s
+
+  const StoredRun stored = read_run(t / "run");
+  EXPECT_EQ(stored.outcome, to_string(r.outcome));
+  EXPECT_EQ(stored.report.message, r.report.message);
+  EXPECT_FALSE(fs::exists(t / "run" / "checkpoint"));
+  result::RecordingReader reader(t / "run" / "frames");
+  EXPECT_EQ(reader.frame_count(), r.frames);
+}
+
+TEST(Failure, DivergenceIsTheSameAfterAKill) {
+  const TemporaryFolder t;
+  run(exploding_chain(), request_for(t / "reference"));
+  RunRequest request = request_for(t / "run");
+  request.checkpoint_interval = 0;
+  kill_after(request, 30);
+  EXPECT_THROW(run(exploding_chain(), request), Killed);
+  request = request_for(t / "run");
+  request.resume = true;
+  run(exploding_chain(), request);
+  EXPECT_EQ(contents(t / "run"), contents(t / "reference"));
+}
+
+// In a child with a limit on the size of files, as a full disk would have it: the error names the file.
+std::string run_with_file_limit(const fs::path& folder, rlim_t bytes) {
+  int channel[2];
+  EXPECT_EQ(::pipe(channel), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{bytes, bytes};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    std::string what = "no error";
+    try {
+      run(chain(3), request_for(folder, 20));
+    } catch (const result::IoError& e) {
+      what = e.what();
+    }
+    const bool sent = ::write(channel[1], what.data(), what.size()) == static_cast<ssize_t>(what.size());
+    ::_exit(sent ? 0 : 1);
+  }
+  ::close(channel[1]);
+  std::string what(1000, '\0');
+  const ssize_t n = ::read(channel[0], what.data(), what.size());
+  what.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+  ::close(channel[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status));
+  return what;
+}
+
+TEST(Failure, AFullDiskNamesTheFileAndTheRunGoesOnLater) {
+  const TemporaryFolder t;
+  const std::string what = run_with_file_limit(t / "run", 20000);
+  EXPECT_NE(what.find((t / "run" / "frames").string()), std::string::npos) << what;
+  EXPECT_NE(what.find(std::strerror(EFBIG)), std::string::npos) << what;
+
+  RunRequest request = request_for(t / "run", 20);
+  request.resume = true;
+  EXPECT_EQ(run(chain(3), request).outcome, Outcome::done);
+  run(chain(3), request_for(t / "reference", 20));
+  EXPECT_EQ(contents(t / "run"), contents(t / "reference"));
+}
+
+TEST(Failure, NotEvenRunJsonFits) {
+  const TemporaryFolder t;
+  const std::string what = run_with_file_limit(t / "run", 100);
+  EXPECT_NE(what.find("run.json"), std::string::npos) << what;
+}
+
+TEST(Failure, AFolderThatCannotBeMadeIsNamed) {
+  const TemporaryFolder t;
+  result::write_atomically(t / "file", std::string("x"));
+  try {
+    run(chain(1), request_for(t.path() / "file" / "run"));
+    FAIL();
+  } catch (const result::IoError& e) {
+    EXPECT_NE(std::string(e.what()).find((t.path() / "file").string()), std::string::npos) << e.what();
+  }
+}
+
+}  // namespace
+}  // namespace limber::sim

@@ -1,0 +1,61 @@
+#include "limber/sim/options.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <stdexcept>
+
+namespace limber::sim {
+namespace {
+
+RunOptions options(double time, double step, double frame = 0.1) {
+  RunOptions o;
+  o.time = time, o.step = step, o.frame = frame;
+  return o;
+}
+
+TEST(Options, StepsReachTheTime) {
+  EXPECT_EQ(options(5, 0.01).steps(), 500);
+  EXPECT_EQ(options(0.25, 0.1).steps(), 3);  // rounds up
+  EXPECT_EQ(options(0, 0.1).steps(), 0);
+  EXPECT_EQ(options(1e-9, 0.1).steps(), 1);
+}
+
+// k·0.1 / 0.1 is often not k: 1.1 / 0.1 = 11.000000000000002, 0.7 / 0.1 = 6.999999999999999.
+TEST(Options, WholeNumbersOfStepsSurviveRounding) {
+  for (int k = 1; k < 2000; ++k) {
+    EXPECT_EQ(options(k * 0.1, 0.1).steps(), k);
+    EXPECT_EQ(options(k / 10.0, 0.1).steps(), k);
+    EXPECT_EQ(options(k * (1.0 / 60), 1.0 / 60).steps(), k);
+  }
+}
+
+TEST(Options, FramesAreWholeSteps) {
+  EXPECT_EQ(options(1, 0.01, 0.1).steps_per_frame(), 10);
+  EXPECT_EQ(options(1, 0.01, 1.0 / 30).steps_per_frame(), 3);
+  EXPECT_EQ(options(1, 0.01, 1e-6).steps_per_frame(), 1);
+  EXPECT_GT(options(1, 1e-300, 1e300).steps_per_frame(), 1);
+}
+
+TEST(Options, ValidateNamesTheOption) {
+  const auto message = [](const RunOptions& o) -> std::string {
+    try {
+      validate(o);
+    } catch (const std::invalid_argument& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message(options(1, 0.1)), "");
+  EXPECT_EQ(message(options(1, -0.1)), "step: expected a positive time, got -0.1");
+  EXPECT_EQ(message(options(-1, 0.1)), "time: expected a time of at least 0 s, got -1");
+  EXPECT_EQ(message(options(1, 0.1, 0)), "frame: expected a positive time, got 0");
+  EXPECT_NE(message(options(1e300, 1e-300)), "");
+  EXPECT_NE(message(options(std::numeric_limits<double>::quiet_NaN(), 0.1)), "");
+  RunOptions o = options(1, 0.1);
+  o.articulated.threads = 0;
+  EXPECT_EQ(message(o), "threads: expected at least 1, got 0");
+}
+
+}  // namespace
+}  // namespace limber::sim

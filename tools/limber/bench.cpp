@@ -1,0 +1,12 @@
+#include "bench.h"
+
+namespace limber::cli {
+
+std::span<const Suite> suites() {
+  static constexpr Suite list[] = {
+      {"articulated", "time and allocations of a step of chains, beside their size", bench_articulated},
+  };
+  return list;
+}
+
+}  // namespace limber::cli

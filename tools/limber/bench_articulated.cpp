@@ -1,0 +1,190 @@
+// Suite `articulated`: the plain articulated-body pass on chains and binary trees of 10…100,000 bodies, whole
+// steps, allocations, two threads against one. Baseline: the dense mass matrix and its Cholesky factorisation
+// in the same run.
+#include <fmt/format.h>
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+#include "allocations.h"
+#include "bench.h"
+#include "limber/articulated/articulated.h"
+#include "limber/multibody/aba.h"
+#include "limber/multibody/inverse_dynamics.h"
+#include "limber/multibody/mass_matrix.h"
+#include "limber/multibody/parallel_walk.h"
+
+namespace limber::cli {
+namespace {
+
+using multibody::Tree;
+
+// Body i hangs on body i − 1 (a chain) or (i − 1)/2 (a binary tree), by a revolute joint with a spring and a
+// damper.
+Model structure(bool binary, int n) {
+  ModelBuilder b(binary ? "binary tree" : "chain");
+  for (int i = 0; i < n; ++i) {
+    Body body;
+    body.name = fmt::format("link{}", i);
+    body.inertia = Inertia::about_com(0.1, {0.05, 0, 0}, Vec3(1e-5, 1e-4, 1e-4).asDiagonal());
+    const BodyId child = b.add(std::move(body));
+    Joint joint;
+    joint.name = fmt::format("joint{}", i);
+    joint.kind = JointKind::revolute;
+    joint.parent = i == 0 ? world : BodyId{binary ? (i - 1) / 2 : i - 1};
+    joint.child = child;
+    const double lean = binary ? (i % 2 ? 0.5 : -0.5) : 0.0;  // children of a fork lean apart
+    if (i > 0) joint.X_PF = {math::rotation_y(lean), Vec3(0.1, 0, 0)};
+    joint.law.stiffness = dofs(1);
+    joint.law.damping = dofs(1e-2);
+    joint.position[0] = 0.3 / n;
+    b.add(std::move(joint));
+  }
+  b.parts.gravity = VectorFunction::constant({0, -9.81, 0});
+  return std::move(b).build();
+}
+
+// Seconds a call: best of five batches of about 20 ms after a warm-up.
+template <class F>
+double best_seconds(F&& call) {
+  using clock = std::chrono::steady_clock;
+  const auto timed = [&](int calls) {
+    const auto begin = clock::now();
+    for (int i = 0; i < calls; ++i) call();
+    return std::chrono::duration<double>(clock::now() - begin).count() / calls;
+  };
+  const double first = timed(1);
+  const int calls = std::clamp(static_cast<int>(0.02 / std::max(first, 1e-9)), 1, 100000);
+  double best = timed(calls);
+  for (int batch = 1; batch < 5; ++batch) best = std::min(best, timed(calls));
+  return best;
+}
+
+struct AbaCase {
+  explicit AbaCase(const Model& model)
+      : tree(model),
+        q(VecX::Zero(tree.q_count())),
+        v(VecX::Zero(tree.v_count())),
+        tau(v),
+        a(v),
+        links(tree.size()),
+        w(tree) {
+    for (int i = 0; i < tree.v_count(); ++i) {  // any pose and forces, the same in every run
+      q[i] = 0.1 * ((i * 37) % 11 - 5) / 5.0;
+      v[i] = 0.1 * ((i * 53) % 13 - 6) / 6.0;
+      tau[i] = 0.1 * ((i * 29) % 7 - 3) / 3.0;
+    }
+  }
+  void solve(multibody::Workers* workers = nullptr) {
+    multibody::kinematics(tree, q.data(), v.data(), links, workers);
+    multibody::AbaInput in;
+    in.links = &links;
+    in.tau = tau.data();
+    if (!multibody::aba(tree, q.data(), in, w, a.data(), workers))
+      throw std::runtime_error("bench: aba failed");
+  }
+  Tree tree;
+  VecX q, v, tau, a;
+  std::vector<multibody::LinkMotion> links;
+  multibody::AbaWorkspace w;
+};
+
+// Slope of log time over log size, by least squares.
+double exponent(const std::vector<std::pair<int, double>>& points) {
+  double sx = 0, sy = 0, sxx = 0, sxy = 0;
+  for (const auto& [n, seconds] : points) {
+    const double x = std::log(n), y = std::log(seconds);
+    sx += x, sy += y, sxx += x * x, sxy += x * y;
+  }
+  const auto count = static_cast<double>(points.size());
+  return (count * sxy - sx * sy) / (count * sxx - sx * sx);
+}
+
+void bench_aba(std::vector<Figure>& figures) {
+  double worst_exponent = 0;
+  for (const bool binary : {false, true}) {
+    const char* kind = binary ? "tree" : "chain";
+    std::vector<std::pair<int, double>> fit;
+    for (const int n : {10, 100, 1000, 10000, 100000}) {
+      AbaCase c(structure(binary, n));
+      const double seconds = best_seconds([&] { c.solve(); });
+      figures.push_back({fmt::format("aba_ns_per_body_{}_{}", kind, n), 1e9 * seconds / n, "ns", ""});
+      if (!binary && n == 1000)
+        figures.push_back({"aba_ns_per_body_1000", 1e9 * seconds / n, "ns", "the chain's"});
+      if (n >= 100 && n <= 10000) fit.emplace_back(n, seconds);
+    }
+    const double slope = exponent(fit);
+    figures.push_back(
+        {fmt::format("aba_exponent_{}", kind), slope, "", "over 100 … 10,000 bodies; 1 is linear"});
+    worst_exponent = std::max(worst_exponent, slope);
+  }
+  figures.push_back({"aba_exponent", worst_exponent, "", "the larger of the two"});
+}
+
+void bench_dense_baseline(std::vector<Figure>& figures) {
+  AbaCase c(structure(false, 100));
+  const double fast = best_seconds([&] { c.solve(); });
+  VecX dense;
+  const double slow = best_seconds([&] {
+    const MatX M = multibody::mass_matrix_by_composite_bodies(c.tree, c.q);
+    dense =
+        M.llt().solve(c.tau - multibody::inverse_dynamics(c.tree, c.q, c.v, VecX::Zero(c.tree.v_count())));
+  });
+  if (!((dense - c.a).norm() <= 1e-6 * dense.norm()))
+    throw std::runtime_error("bench: aba and the dense solve differ");
+  figures.push_back(
+      {"aba_speedup_over_dense_100", slow / fast, "x", "composite bodies + Cholesky, 100-link chain"});
+}
+
+void bench_threads(std::vector<Figure>& figures) {
+  AbaCase c(structure(true, 100000));
+  const double one = best_seconds([&] { c.solve(); });
+  const VecX alone = c.a;
+  multibody::Workers workers(2);
+  const double two = best_seconds([&] { c.solve(&workers); });
+  if (std::memcmp(alone.data(), c.a.data(), sizeof(double) * static_cast<std::size_t>(alone.size())) != 0)
+    throw std::runtime_error("bench: two threads gave other bits than one");
+  figures.push_back({"aba_two_threads_speedup_tree_100000", one / two, "x", "one thread; same bits"});
+}
+
+void bench_steps(std::vector<Figure>& figures) {
+  double allocations = 0;
+  for (const auto integrator : {articulated::Integrator::euler, articulated::Integrator::midpoint}) {
+    articulated::Options options;
+    options.integrator = integrator;
+    const auto system = articulated::compile(structure(false, 1000), options);
+    articulated::Workspace workspace(system);
+    const articulated::State start = system.rest();
+    articulated::State state = start;
+    const auto run = [&] {
+      const auto report = articulated::step(system, state, workspace, 1e-3);
+      if (!report.ok()) throw std::runtime_error("bench: " + report.message);
+    };
+    for (int i = 0; i < 10; ++i) run();
+    const auto before = allocation_count();
+    for (int i = 0; i < 100; ++i) run();
+    allocations = std::max(allocations, static_cast<double>(allocation_count() - before) / 100);
+    state = start;
+    figures.push_back({fmt::format("step_us_{}_chain_1000", articulated::to_string(integrator)),
+                       1e6 * best_seconds(run), "us", "a whole step, h = 1 ms"});
+  }
+  if (counting_allocations())
+    figures.push_back({"allocations_per_step", allocations, "", "calls of the allocator, after warm-up"});
+}
+
+}  // namespace
+
+std::vector<Figure> bench_articulated() {
+  std::vector<Figure> figures;
+  bench_aba(figures);
+  bench_dense_baseline(figures);
+  bench_threads(figures);
+  bench_steps(figures);
+  return figures;
+}
+
+}  // namespace limber::cli

@@ -1,0 +1,81 @@
+#include "scene_arguments.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "errors.h"
+#include "limber/scene/expression.h"
+#include "terminal.h"
+
+namespace limber::cli {
+
+void add_set_option(CLI::App& sub, std::vector<std::string>& set) {
+  sub.add_option("--set", set, "give a parameter of the scene another value; may be repeated")
+      ->type_name("NAME=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+std::vector<std::pair<std::string, std::string>> parse_set(const std::vector<std::string>& set) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const std::string& item : set) {
+    const auto equals = item.find('=');
+    if (equals == 0 || equals == std::string::npos)
+      throw UsageError(fmt::format("--set: expected NAME=VALUE, got '{}'", item));
+    pairs.emplace_back(item.substr(0, equals), item.substr(equals + 1));
+  }
+  return pairs;
+}
+
+scene::Scene load_scene(const SceneArguments& arguments) {
+  scene::LoadOptions options;
+  options.set = parse_set(arguments.set);
+  return scene::load(arguments.file, options);
+}
+
+void add_threads_option(CLI::App& sub, int& threads) {
+  sub.add_option("--threads", threads, "threads to use; results do not depend on it")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
+}
+
+void add_run_overrides(CLI::App& sub, RunOverrides& o) {
+  sub.add_option("--time", o.time, "time to simulate")->type_name("TIME");
+  sub.add_option("--step", o.step, "time step")->type_name("TIME");
+  sub.add_option("--frame", o.frame, "time between recorded frames")->type_name("TIME");
+  sub.add_option("--method", o.method, "method")->check(CLI::IsMember({"articulated"}));
+  sub.add_option("--integrator", o.integrator, "integrator")->check(CLI::IsMember({"euler", "midpoint"}));
+  add_threads_option(sub, o.threads);
+}
+
+void apply(const RunOverrides& o, sim::RunOptions& options) {
+  if (!o.time.empty()) options.time = parse_time("--time", o.time);
+  if (!o.step.empty()) options.step = parse_time("--step", o.step);
+  if (!o.frame.empty()) options.frame = parse_time("--frame", o.frame);
+  if (o.method == "articulated") options.method = sim::Method::articulated;
+  if (o.integrator == "euler") options.articulated.integrator = articulated::Integrator::euler;
+  if (o.integrator == "midpoint") options.articulated.integrator = articulated::Integrator::midpoint;
+  if (o.threads > 0) options.articulated.threads = o.threads;
+  sim::validate(options);
+}
+
+double parse_time(const std::string& option, const std::string& text) {
+  const auto unknown = [](std::string_view, std::string&) { return std::optional<scene::Quantified>(); };
+  const auto parsed = scene::compile_expression(text, unknown, false);
+  if (!parsed.expression) throw UsageError(fmt::format("{} '{}': {}", option, text, parsed.error));
+  if (!parsed.expression->loose && !scene::agree(parsed.expression->dimension, scene::dimension::time))
+    throw UsageError(fmt::format("{} '{}': expected a time, got {}", option, text,
+                                 scene::name_of(parsed.expression->dimension)));
+  if (!(parsed.expression->value >= 0))
+    throw UsageError(fmt::format("{} '{}': expected a time that is not negative", option, text));
+  return parsed.expression->value;
+}
+
+std::string describe(const sim::Sizes& s) {
+  return fmt::format("{}, {}, {}", format_count(s.bodies, "body", "bodies"),
+                     format_count(s.joints, "joint", "joints"),
+                     format_count(s.dofs, "degree of freedom", "degrees of freedom"));
+}
+
+}  // namespace limber::cli

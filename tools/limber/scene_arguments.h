@@ -1,0 +1,37 @@
+// The scene file and `--set name=value` of a subcommand, and what the command line may change about how it
+// runs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app.h"
+#include "limber/scene/scene.h"
+
+namespace limber::cli {
+
+struct SceneArguments {
+  std::string file;
+  std::vector<std::string> set;
+};
+void add_set_option(CLI::App& sub, std::vector<std::string>& set);
+
+// "name=value" each; throws UsageError.
+std::vector<std::pair<std::string, std::string>> parse_set(const std::vector<std::string>& set);
+scene::Scene load_scene(const SceneArguments& arguments);
+
+struct RunOverrides {
+  std::string time, step, frame, method, integrator;
+  int threads = 0;  // 0: as the scene says
+};
+void add_run_overrides(CLI::App& sub, RunOverrides& overrides);
+void add_threads_option(CLI::App& sub, int& threads);
+void apply(const RunOverrides& overrides, sim::RunOptions& options);  // throws UsageError
+
+double parse_time(const std::string& option,
+                  const std::string& text);  // "5", "5 s", "2 ms" → [s]; throws UsageError
+
+// "12 bodies, 13 joints, 25 degrees of freedom"
+std::string describe(const sim::Sizes& sizes);
+
+}  // namespace limber::cli
