@@ -130,7 +130,12 @@ class Convert(CommandTest):
         self.assertEqual((self.folder / "full.yaml").read_text(encoding="utf-8"), full)
         self.expect(DONE, "run", "scene.yaml", "--quiet", "--out", "a")
         self.expect(DONE, "run", "full.yaml", "--quiet", "--out", "b")
-        self.assertEqual((self.folder / "a/frames").read_bytes(), (self.folder / "b/frames").read_bytes())
+        # Numbers, not bytes: a scene cannot say -0.
+        self.assertEqual(self.numbers("a"), self.numbers("b"))
+
+    def numbers(self, run):
+        lines = (self.folder / run / "probes.csv").read_text(encoding="utf-8").splitlines()
+        return [[float(x) for x in line.split(",")] for line in lines[1:]]
 
 
 class Words(CommandTest):

@@ -40,6 +40,7 @@ class Completion(CommandTest):
         self.assertEqual(self.complete("completion", "z"), ["zsh"])
         self.assertEqual(self.complete("bench", "art"), ["articulated"])
         self.assertIn("beam", self.complete("new", "--template", ""))
+        self.assertEqual(self.complete("completion", "--help", "z"), ["zsh"])  # a flag takes no word
         self.assertEqual(self.complete("run", "sce"), [])  # left to the shell: file names
         (self.folder / "runs").mkdir()
         self.assertEqual(self.complete("resume", "ru"), ["runs"])

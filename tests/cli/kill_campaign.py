@@ -3,8 +3,8 @@
 
     kill_campaign.py KILLS [SEED] [--limber PATH]
 
-A scene runs into a folder and is killed (SIGKILL) at a random moment, resumed, killed again, … until it ends; then the next
-folder, until there were KILLS kills. After each kill the finished frames must be the first ones of an undisturbed run's,
+A scene runs into a folder and is killed (SIGKILL) at a random moment, resumed, killed again, a few times; then it is
+resumed to its end, and the next folder begins, until there were KILLS kills. After each kill the finished frames must be the first ones of an undisturbed run's,
 and never fewer than before. At the end of each folder all files must equal the undisturbed run's, byte for byte,
 except the wall clock in run.json.
 """
@@ -20,7 +20,11 @@ from pathlib import Path
 
 import support
 
-RUN = ("--set", "links=30", "--time", "4 s", "--step", "1 ms", "--frame", "10 ms", "--checkpoint", "0.1", "--quiet")
+COMMON = ("--set", "links=60", "--time", "3 s", "--step", "1 ms", "--checkpoint", "0.1", "--quiet")
+# Two kinds of run, in turn: many frames, and few frames with every exported file.
+KINDS = ((*COMMON, "--frame", "1 ms", "--no-vtk"), (*COMMON, "--frame", "100 ms"))
+
+MOST_KILLS = 6  # of one run
 
 
 def frame_records(data):
@@ -35,34 +39,41 @@ def frame_records(data):
     return records
 
 
+class Reference:
+    """An undisturbed run."""
+
+    def __init__(self, scene, folder, options):
+        self.folder, self.options = folder, options
+        begin = time.monotonic()
+        finish(support.limber("run", scene, *options, "--out", folder))
+        self.seconds = time.monotonic() - begin
+        self.frames = frame_records((folder / "frames").read_bytes())
+
+
+def finish(done):
+    if done.returncode != support.DONE:
+        sys.exit(f"limber ended with {done.returncode}:\n{done.stderr}")
+
+
 class Campaign:
     def __init__(self, folder, seed):
-        self.folder, self.random = folder, random.Random(seed)
+        self.random = random.Random(seed)
         self.scene = folder / "scene.yaml"
         self.scene.write_text(support.SCENE, encoding="utf-8")
-        self.reference = folder / "reference"
-        begin = time.monotonic()
-        self.finish(support.limber("run", self.scene, *RUN, "--out", self.reference))
-        self.whole = time.monotonic() - begin  # [s] of an undisturbed run
-        self.frames = frame_records((self.reference / "frames").read_bytes())
+        self.references = [Reference(self.scene, folder / f"reference{i}", kind) for i, kind in enumerate(KINDS)]
         self.kills = self.before_start = self.with_checkpoint = self.after_end = 0
 
-    @staticmethod
-    def finish(done):
-        if done.returncode != support.DONE:
-            sys.exit(f"limber ended with {done.returncode}:\n{done.stderr}")
-
-    def moment(self):
+    def moment(self, reference):
         """When to kill: mostly anywhere, sometimes while the folder is being made."""
-        return self.random.uniform(0, 0.05) if self.random.random() < 0.2 else self.random.uniform(0, self.whole)
+        return self.random.uniform(0, 0.05) if self.random.random() < 0.2 else self.random.uniform(0, reference.seconds)
 
-    def live_and_die(self, run):
+    def live_and_die(self, run, reference):
         """One life of the process; true if it came to its end before it was killed."""
         begun = (run / "run.json").exists()
-        arguments = ("resume", run, "--checkpoint", "0.1", "--quiet") if begun else ("run", self.scene, *RUN, "--out", run)
+        arguments = ("resume", run, "--checkpoint", "0.1", "--quiet") if begun else self.first_life(run, reference)
         process = support.start(*arguments)
         try:
-            code = process.wait(self.moment())
+            code = process.wait(self.moment(reference))
         except support.subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -72,11 +83,15 @@ class Campaign:
             sys.exit(f"limber {arguments[0]} ended with {code} after {self.kills} kills in {run}")
         return True
 
-    def check_frames(self, run, at_least):
+    def first_life(self, run, reference):
+        return ("run", self.scene, *reference.options, "--out", run)
+
+    @staticmethod
+    def check_frames(run, reference, at_least):
         """What is readable after a kill is the beginning of the reference; returns how many records there are."""
         file = run / "frames"
         records = frame_records(file.read_bytes()) if file.exists() else []
-        if records != self.frames[:len(records)]:
+        if records != reference.frames[:len(records)]:
             sys.exit(f"{file}: frames differ from the undisturbed run")
         if len(records) < at_least:
             sys.exit(f"{file}: {at_least} records were complete, now {len(records)}")
@@ -88,19 +103,20 @@ class Campaign:
         self.with_checkpoint += (run / "checkpoint").exists()
         self.after_end += (run / "run.json").exists() and support.run_json(run)["outcome"] == "done"
 
-    def one_folder(self, run, kills):
-        """Runs to the end through kills, as long as there are some left."""
+    def one_folder(self, run, reference, kills):
+        """Runs to the end through a few kills, as long as there are some left."""
         records = 0
+        kills = min(kills, self.kills + self.random.randint(1, MOST_KILLS))
         while self.kills < kills:
-            if self.live_and_die(run):
+            if self.live_and_die(run, reference):
                 break
             self.count(run)
-            records = self.check_frames(run, records)
+            records = self.check_frames(run, reference, records)
         if (run / "run.json").exists():
-            self.finish(support.limber("resume", run, "--quiet"))
+            finish(support.limber("resume", run, "--quiet"))
         else:
-            self.finish(support.limber("run", self.scene, *RUN, "--out", run))
-        wrong = support.differences(run, self.reference)
+            finish(support.limber(*self.first_life(run, reference)))
+        wrong = support.differences(run, reference.folder)
         if wrong:
             sys.exit(f"{run}: differs from the undisturbed run: {', '.join(wrong)}")
         shutil.rmtree(run)
@@ -117,10 +133,11 @@ def main():
     campaign = Campaign(folder, arguments.seed)
     folders = 0
     while campaign.kills < arguments.kills:
-        campaign.one_folder(folder / f"run{folders}", arguments.kills)
+        reference = campaign.references[folders % len(campaign.references)]
+        campaign.one_folder(folder / f"run{folders}", reference, arguments.kills)
         folders += 1
     shutil.rmtree(folder)
-    print(f"{campaign.kills} kills in {folders} runs of {campaign.whole:.1f} s: {campaign.before_start} before run.json, "
+    print(f"{campaign.kills} kills in {folders} runs: {campaign.before_start} before run.json, "
           f"{campaign.with_checkpoint} with a checkpoint, {campaign.after_end} while exporting; "
           f"no finished frame lost, every file the same as undisturbed")
 

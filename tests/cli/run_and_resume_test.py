@@ -2,10 +2,12 @@
 """limber run and limber resume: folders, options, interrupts, full disks, divergence, threads."""
 
 import json
+import os
 import resource
 import signal
 import subprocess
 import time
+import unittest
 
 import support
 from support import BAD_INPUT, DONE, FAILED, INTERRUPTED, IO_FAILED, CommandTest, differences, run_json
@@ -159,6 +161,7 @@ class Failures(CommandTest):
         self.expect(DONE, "run", "scene.yaml", "--time", "20 s", "--out", "reference", "--quiet")
         self.assertEqual(differences(self.folder / "r", self.folder / "reference"), [])
 
+    @unittest.skipIf("LIMBER_SANITIZED" in os.environ, "sanitizers reserve too much address space")
     def test_out_of_memory(self):
         limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (400 << 20, 400 << 20))
         done = self.expect(IO_FAILED, "run", "scene.yaml", "--set", "links=1000000", "--quiet", preexec_fn=limit)

@@ -31,7 +31,7 @@ TEST(Document, CountsColumnsInCharacters) {
 }
 
 TEST(Document, RefusesWhatIsNoText) {
-  for (const std::string text :
+  for (const std::string& text :
        {std::string("limber\0: 1", 10), std::string("limber: \x01"), std::string("\xff\xfel\0i\0", 6),
         std::string("title: \xc3\x28"), std::string("title: \xed\xa0\x80"), std::string("\x04")}) {
     const auto list = diagnose(text);

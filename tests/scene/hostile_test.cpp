@@ -93,9 +93,11 @@ TEST(Hostile, EndsInErrorsWithinASecondAnd256Megabytes) {
     EXPECT_FALSE(list.empty()) << file.name;
     for (const Diagnostic& d : list) EXPECT_TRUE(d.line >= 1 && d.column >= 1) << file.name;
     EXPECT_LE(list.size(), 51u) << file.name;
-    if (!is_instrumented) EXPECT_LT(seconds, 1.0) << file.name;
+    EXPECT_LT(seconds, is_instrumented ? 60.0 : 1.0) << file.name;
   }
-  if (!is_instrumented) EXPECT_LT(peak_megabytes(), 256);
+  if (!is_instrumented) {
+    EXPECT_LT(peak_megabytes(), 256);
+  }
 }
 
 TEST(Hostile, ParametersThatReferToEachOther) {
@@ -142,7 +144,7 @@ TEST(Hostile, LinksOutOfTheFolderAreRefused) {
     load(folder.path() / "inside/scene.yaml");
     FAIL() << "loaded";
   } catch (const SceneError& error) {
-    EXPECT_NE(std::string(error.what()).find("3:41: loads.f.force[0].file: \"link.csv\" leads out"),
+    EXPECT_NE(std::string(error.what()).find("3:35: loads.f.force[0].file: \"link.csv\" leads out"),
               std::string::npos)
         << error.what();
   }

@@ -39,7 +39,7 @@ Verdict check_file(const std::string& file, const std::vector<std::string>& set)
   } catch (const scene::SceneError& e) {
     v.diagnostics = e.diagnostics();
   } catch (const ModelError& e) {
-    for (const Problem& p : e.problems()) v.diagnostics.push_back({file, 0, 0, "", to_string(p)});
+    v.diagnostics = diagnostics_of(file, e);
   } catch (const result::IoError& e) {
     v.unreadable = e.what();
   }

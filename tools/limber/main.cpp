@@ -1,4 +1,4 @@
-// limber: the command. Data on stdout, messages on stderr; exit codes in app.h.
+// limber: the command. Data on stdout, messages on stderr; exit codes in exit_code.h.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

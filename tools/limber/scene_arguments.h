@@ -19,6 +19,8 @@ void add_set_option(CLI::App& sub, std::vector<std::string>& set);
 // "name=value" each; throws UsageError.
 std::vector<std::pair<std::string, std::string>> parse_set(const std::vector<std::string>& set);
 scene::Scene load_scene(const SceneArguments& arguments);
+// What a method cannot run, as findings about the file: they belong to no line of it.
+std::vector<scene::Diagnostic> diagnostics_of(const std::string& file, const ModelError& error);
 
 struct RunOverrides {
   std::string time, step, frame, method, integrator;

@@ -85,32 +85,45 @@ run: {time: 2 s, step: 2 ms}
 )";
 
 constexpr char mobile[] = R"(limber: 1
-title: A mobile of rods and weights on springs
-# Places: world, a body, a point of a body ('rod.left'), or {on: …, at: [x, y, z]} with an offset.
+title: A mobile that hangs on a spring
+# Places: world, a body, a point of a body ('ball.centre'), or {on: …, at: [x, y, z]} with an offset.
 
 parameters:
-  stiffness: 200 N/m
+  stiffness: 300 N/m
 
 bodies:
-  rod:
+  rod:                          # no joint: it floats, and hangs on the spring below
     capsule: {radius: 5 mm, from: [-30 cm, 0, 0], to: [30 cm, 0, 0]}
     mass: 0.2 kg
     at: [0, 0, 1.5 m]
-    points: {left: [-30 cm, 0, 0], right: [30 cm, 0, 0]}
-  ball: {sphere: 5 cm, mass: 0.5 kg, at: [-30 cm, 0, 1.2 m], color: "#c04020"}
-  cube: {box: [8 cm, 8 cm, 8 cm], mass: 0.5 kg, at: [30 cm, 0, 1.1 m], color: "#2060c0"}
+  ball:                         # a thread and a ball, in one body
+    shapes:
+      - {capsule: {radius: 1 mm, from: [0, 0, 0], to: [0, 0, -25 cm]}}
+      - {sphere: 5 cm, at: [0, 0, -30 cm]}
+    mass: 0.5 kg
+    at: [-30 cm, 0, 1.5 m]
+    points: {centre: [0, 0, -30 cm]}
+    color: "#c04020"
+  cube:
+    shapes:
+      - {capsule: {radius: 1 mm, from: [0, 0, 0], to: [0, 0, -35 cm]}}
+      - {box: [8 cm, 8 cm, 8 cm], at: [0, 0, -39 cm]}
+    mass: 0.5 kg
+    at: [30 cm, 0, 1.5 m]
+    points: {centre: [0, 0, -39 cm]}
+    color: "#2060c0"
 
 joints:
-  hook: {type: spherical, child: rod, at: [0, 0, 1.5 m], damping: 2 mN*m*s/rad}
+  left: {type: spherical, parent: rod, child: ball, damping: 2 N*mm*s/rad}
+  right: {type: spherical, parent: rod, child: cube, damping: 2 N*mm*s/rad}
 
-springs:                        # a body without a joint floats: these two hang on their springs
-  red: {between: [rod.left, ball], stiffness: =stiffness, damping: 0.5 N*s/m}
-  blue: {between: [rod.right, cube], stiffness: =stiffness, damping: 0.5 N*s/m}
+springs:
+  hanger: {between: [{on: world, at: [0, 0, 2 m]}, rod], stiffness: =stiffness, damping: 1 N*s/m}
 
 loads:
-  push: {on: ball, force: {table: [[0 s, 0, 0.5 N, 0], [0.5 s, 0, 0, 0]]}}
+  push: {on: ball.centre, force: {table: [[0 s, 0, 1 N, 0], [0.5 s, 0, 0, 0]]}}
 
-probes: [ball.position, cube.position, red.tension, energy.total]
+probes: [ball.centre.position, cube.centre.position, hanger.tension, energy.total]
 
 run: {time: 8 s, step: 5 ms}
 )";
@@ -151,7 +164,7 @@ std::span<const Template> templates() {
       {"chain", "a row of links on sprung joints", chain},
       {"pendulum", "two rods on hinges", pendulum},
       {"beam", "an elastic cantilever under a load", beam},
-      {"mobile", "bodies that hang on springs", mobile},
+      {"mobile", "weights on a rod that hangs on a spring", mobile},
       {"tree", "branches in the wind", tree},
   };
   return list;

@@ -1,10 +1,10 @@
-// The `frames` file of a run: an append-only list of records, each with its checksum, so that a killed run keeps every
-// finished frame.
+// The `frames` file of a run: an append-only list of records, each with its checksum, so that a killed run
+// keeps every finished frame.
 //
 //   file   = "LIMBFRM1" record(layout) record(frame)*
 //   record = u32 kind, u32 crc32c of the payload, u64 payload length, payload       (little endian)
-//   layout payload: JSON text (a Layout); frame payload: u64 index, f64 time, then rotations (w,x,y,z), positions,
-//   points, scalars as f64.
+//   layout payload: JSON text (a Layout); frame payload: u64 index, f64 time, then rotations (w,x,y,z),
+//   positions, points, scalars as f64.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ class RecordingWriter {
   ~RecordingWriter();
 
   std::uint64_t frame_count() const;
-  // Writes frame `index`. If the file already has it (a resumed run catching up), compares the bytes instead and
-  // throws IoError when they differ. Index must not leave a gap. No allocation after the first call.
+  // Writes frame `index`. If the file already has it (a resumed run catching up), compares the bytes instead
+  // and throws IoError when they differ. Index must not leave a gap. No allocation after the first call.
   void append(std::uint64_t index, const Snapshot& snapshot);
   void sync();  // data is on the disk
 
@@ -64,7 +64,8 @@ class RecordingReader {
   std::unique_ptr<Impl> impl_;
 };
 
-// Writes so that the final name appears only when complete: temporary name, fsync, rename, fsync of the folder.
+// Writes so that the final name appears only when complete: temporary name, fsync, rename, fsync of the
+// folder.
 void write_atomically(const std::filesystem::path& path, const void* data, std::size_t size);
 void write_atomically(const std::filesystem::path& path, const std::string& text);
 std::string read_file(const std::filesystem::path& path);

@@ -10,14 +10,14 @@ const char* to_string(Status status);
 
 struct SolveReport {
   Status status = Status::ok;
-  double time = 0;          // [s] reached, or where it failed
-  int iterations = 0;       // largest number in one step
+  double time = 0;     // [s] reached, or where it failed
+  int iterations = 0;  // largest number in one step
   long total_iterations = 0;
-  long steps = 0;           // finished
-  long substeps = 0;        // steps that had to be split to converge
-  double residual = 0;      // largest that was accepted, relative
-  std::string worst;        // the body or joint where it is worst; empty if all is well
-  std::string message;      // for people: what failed, where, and what may help
+  long steps = 0;       // finished
+  long substeps = 0;    // steps that had to be split to converge
+  double residual = 0;  // largest that was accepted, relative
+  std::string worst;    // the body or joint where it is worst; empty if all is well
+  std::string message;  // for people: what failed, where, and what may help
   bool ok() const { return status == Status::ok; }
 };
 

@@ -1,4 +1,5 @@
-// What output and viewer see of a simulation: named frames, polylines and scalars. Nothing here knows of a method.
+// What output and viewer see of a simulation: named frames, polylines and scalars. Nothing here knows of a
+// method.
 #pragma once
 
 #include <optional>
@@ -42,7 +43,7 @@ struct Layout {
 
 // One moment. Sizes follow the Layout; a polyline's points stand one after the other, in the layout's order.
 struct Snapshot {
-  double time = 0;           // [s]
+  double time = 0;              // [s]
   std::vector<Quat> rotations;  // of each frame in the world, unit, w ≥ 0
   std::vector<Vec3> positions;  // of each frame's origin [m]
   std::vector<Vec3> points;     // [m]

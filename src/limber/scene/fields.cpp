@@ -109,7 +109,8 @@ int Fields::integer(std::string_view name, int fallback) const {
   if (!e) return fallback;
   const std::string kind =
       fmt::format("a whole number{}{}", k.range == Range::any ? "" : ", ", range_text(k.range));
-  if (!(std::floor(e->value) == e->value) || !in_range(e->value, k.range)) {
+  const bool truth = node->text == "true" || node->text == "false";
+  if (truth || !(std::floor(e->value) == e->value) || !in_range(e->value, k.range)) {
     error(name, fmt::format("expected {}, got {}", kind, node->text.substr(0, 60)));
     return fallback;
   }

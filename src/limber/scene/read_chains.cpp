@@ -212,6 +212,12 @@ void expand_helix(const Fields& fields, std::string_view name, const Attachment&
   const double radius = fields.quantity("radius", total / links / 10);
   if (!reader.claim_entities(2.0 * links, fields.mark("links"), fields.path("links"))) return;
 
+  // Checked before anything is added: others may refer to every link by name.
+  const auto joint_at = [&](int i) { return Vec3(from.p + path_point(helix, double(i) / links)); };
+  for (int i = 0; i < links; ++i)
+    if (!((joint_at(i + 1) - joint_at(i)).norm() > 0))
+      return fields.error("links", "two joints fall on the same point");
+
   ModelParts& parts = reader.parts;
   const int first_body = static_cast<int>(parts.bodies.size()),
             first_joint = static_cast<int>(parts.joints.size());
@@ -220,10 +226,8 @@ void expand_helix(const Fields& fields, std::string_view name, const Attachment&
   Pose X_AP = Pose::translation(from.p);  // the link before, in from's frame
   double length = 0;
   for (int i = 0; i < links; ++i) {
-    const Vec3 a = from.p + path_point(helix, double(i) / links),
-               b = from.p + path_point(helix, double(i + 1) / links);
+    const Vec3 a = joint_at(i), b = joint_at(i + 1);
     length = (b - a).norm();
-    if (!(length > 0)) return fields.error("links", "two joints fall on the same point");
     const Pose X_AB{math::rotation_from_z((b - a) / length), a};
     const Shape shape{CapsuleShape{radius, length}, Pose::translation(0.5 * length * Vec3::UnitZ())};
     Body body = make_link(style, fmt::format("{}.{}", name, i), shape);

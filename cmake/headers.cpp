@@ -1,0 +1,1 @@
+// Nothing but the headers that cmake/limber.cmake has precompiled.

@@ -1,0 +1,188 @@
+// The pieces from which the table of keys is put together. Internal to keys_table*.cpp.
+#pragma once
+
+#include "limber/scene/keys.h"
+
+namespace limber::scene::keys {
+
+using namespace dimension;
+
+inline Key quantity(const char* name, const Dimension& d, const char* doc) {
+  return {name, Type::quantity, doc, d};
+}
+inline Key integer(const char* name, const char* doc) { return {name, Type::integer, doc}; }
+inline Key boolean(const char* name, const char* doc) {
+  return Key{name, Type::boolean, doc}.otherwise("false");
+}
+inline Key text(const char* name, const char* doc) { return {name, Type::text, doc}; }
+inline Key place(const char* name, const char* doc) { return {name, Type::place, doc}; }
+inline Key axis(const char* name, const char* doc) { return {name, Type::axis, doc}; }
+inline Key vector(const char* name, const Dimension& d, const char* doc) {
+  return {name, Type::vector, doc, d};
+}
+inline Key vector_function(const char* name, const Dimension& d, const char* doc) {
+  return {name, Type::vector_function, doc, d};
+}
+inline Key choice(const char* name, const char* choices, const char* doc) {
+  Key key{name, Type::choice, doc};
+  key.choices = choices;
+  return key;
+}
+inline Key refer(const char* name, const char* kind, const char* doc) {
+  Key key{name, Type::name, doc};
+  key.refers = kind;
+  return key;
+}
+inline Key values(const char* name, Role role, const char* doc) {
+  Key key{name, Type::values, doc};
+  key.role = role;
+  return key;
+}
+inline Key functions(const char* name, Role role, const char* doc) {
+  Key key{name, Type::functions, doc};
+  key.role = role;
+  return key;
+}
+inline Key object(const char* name, ObjectType type, const char* doc) {
+  Key key{name, Type::object, doc};
+  key.object = type;
+  return key;
+}
+inline Key object_map(const char* name, ObjectType type, const char* doc) {
+  Key key{name, Type::object_map, doc};
+  key.object = type;
+  return key;
+}
+inline Key object_list(const char* name, ObjectType type, const char* doc) {
+  Key key{name, Type::object_list, doc};
+  key.object = type;
+  return key;
+}
+
+inline std::vector<Key> join(std::initializer_list<std::vector<Key>> lists) {
+  std::vector<Key> all;
+  for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
+inline constexpr const char* joint_types = "fixed revolute prismatic universal planar spherical free";
+inline constexpr const char* link_types = "revolute universal spherical fixed prismatic";
+
+inline std::vector<Key> law_keys() {
+  return {
+      values("stiffness", Role::stiffness, "spring on the coordinates")
+          .with(Range::non_negative)
+          .otherwise("0")
+          .like("2 N*m/rad"),
+      values("damping", Role::damping, "damping of the coordinates")
+          .with(Range::non_negative)
+          .otherwise("0")
+          .like("0.1 N*m*s/rad"),
+      values("rest", Role::coordinate, "where the spring is at ease").otherwise("0").like("10 deg"),
+      Key{"limits", Type::joint_limits,
+          "stops: `x` for ±x, `[lower, upper]`, or a list of them, one a coordinate; for the rotation of "
+          "spherical and free "
+          "joints one angle"}
+          .like("[-30 deg, 90 deg]"),
+      quantity("restitution", number, "speed after a hit on a stop over the speed before")
+          .with(Range::fraction)
+          .otherwise("0"),
+  };
+}
+
+inline std::vector<Key> start_keys() {
+  return {
+      values("position", Role::coordinate, "coordinates at t = 0; 0 is the pose as written")
+          .otherwise("0")
+          .like("30 deg"),
+      values("velocity", Role::rate, "rates at t = 0").otherwise("0").like("1 rad/s"),
+  };
+}
+
+inline std::vector<Key> mass_keys() {
+  return {
+      quantity("density", density, "of the shapes")
+          .with(Range::positive)
+          .otherwise("1000 kg/m3")
+          .like("1240 kg/m3"),
+      quantity("mass", mass, "instead of a density").with(Range::positive).like("2 kg"),
+      refer("material", "material", "gives the density").like("steel"),
+  };
+}
+
+inline std::vector<Key> look_keys() {
+  return {
+      Key{"color", Type::color, "to draw it: \"#rrggbb\" or [r, g, b] within 0 … 1"}.like("\"#c04020\""),
+      quantity("linear_drag", damping, "force against the velocity of the centre of mass")
+          .with(Range::non_negative)
+          .otherwise("0"),
+      quantity("angular_drag", torsional_damping, "torque against the angular velocity")
+          .with(Range::non_negative)
+          .otherwise("0"),
+  };
+}
+
+inline std::vector<Key> geometry_keys() {
+  return {
+      vector("box", length, "full sides along x, y, z").with(Range::positive).like("[40 mm, 40 mm, 10 mm]"),
+      object("sphere", ObjectType::sphere, "a radius, or {radius: …}").like("5 cm"),
+      object("cylinder", ObjectType::rod, "about z, or between two points")
+          .like("{radius: 1 cm, length: 30 cm}"),
+      object("capsule", ObjectType::rod, "a cylinder with round ends beyond its length")
+          .like("{radius: 1 cm, from: [0, 0, 0], to: [0, 0, 30 cm]}"),
+  };
+}
+
+inline std::vector<Key> pose_keys(const char* at, const char* rotate) {
+  return {
+      vector("at", length, at).otherwise("[0, 0, 0]").like("[0, 0, 1 m]"),
+      Key{"rotate", Type::rotation, rotate}.otherwise("[0, 0, 0]").like("[0, 30 deg, 0]"),
+  };
+}
+
+inline std::vector<Key> frame_keys(const char* first, const char* second) {
+  return {
+      object(first, ObjectType::frame, "the joint's frame in that body, instead of `at` and `axis`"),
+      object(second, ObjectType::frame, "the joint's frame in the other body"),
+  };
+}
+
+inline std::vector<Key> joint_place_keys() {
+  return {
+      Key{"at", Type::place, "where, in world coordinates with the bodies as written, or a body's point"}
+          .otherwise("the origin of the child")
+          .like("[0, 0, 1 m]"),
+      axis("axis",
+           "in world axes: turning axis of revolute, direction of prismatic, normal of planar, first axis of "
+           "universal")
+          .otherwise("[0, 0, 1]; universal: [1, 0, 0]"),
+      axis("axis2", "universal: the second axis, perpendicular to the first").otherwise("[0, 1, 0]"),
+  };
+}
+
+inline std::vector<Key> link_keys() {
+  return join({{
+                   choice("joint", link_types, "the joint at the start of every link"),
+                   axis("axis",
+                        "of revolute and prismatic joints, first axis of universal ones; see `direction` for "
+                        "the axes"),
+               },
+               law_keys(),
+               start_keys(),
+               mass_keys(),
+               look_keys()});
+}
+
+inline std::vector<Key> root_keys() {
+  return {
+      place("from", "what it hangs on; the coordinates below are in that body's axes").otherwise("world"),
+      vector("start", length, "where it begins, from the place `from`").otherwise("[0, 0, 0]"),
+  };
+}
+
+// The table's other half (keys_table_structures.cpp).
+std::vector<Object> short_form_objects();
+std::vector<Object> beam_objects();
+std::vector<Object> load_objects();
+
+}  // namespace limber::scene::keys

@@ -1,0 +1,277 @@
+// Every key of a scene, continued: short forms, beams, springs, loops, loads, and how to run.
+#include "limber/scene/keys_parts.h"
+
+namespace limber::scene::keys {
+
+std::vector<Object> short_form_objects() {
+  using T = ObjectType;
+  return {
+      {T::chain,
+       "chain",
+       "A chain",
+       "Links in a row: bodies `arm.0`, `arm.1`, …, joints `arm.0.joint`, …; `arm.first` and `arm.last` are "
+       "links, `arm.base` and "
+       "`arm.tip` the two ends, and every link has its end as the point `tip`. A link's frame sits at its "
+       "joint, with "
+       "the axes of `from`.",
+       join({root_keys(),
+             {
+                 axis("direction", "of the links, in the axes of `from`").otherwise("[0, 0, -1]"),
+                 integer("links", "how many").needed().with(Range::at_least_one),
+                 quantity("length", length, "of one link").needed().with(Range::positive).like("span/links"),
+                 quantity("radius", length, "links are capsules of this radius")
+                     .with(Range::positive)
+                     .otherwise("length/20"),
+                 Key{"box", Type::vector, "links are boxes of this width and thickness instead", length,
+                     Range::positive, Role::none, ObjectType::none, 2},
+                 boolean("alternate", "every second joint's axis is turned by 90 degrees about `direction`"),
+             },
+             link_keys()}),
+       {{{"radius", "box"}, false}, {{"density", "mass", "material"}, false}},
+       "",
+       "chains:\n  arm: {links: 12, length: 10 cm, radius: 1 cm, joint: revolute, axis: [0, 1, 0], "
+       "stiffness: 2 N*m/rad}\n"},
+      {T::tree,
+       "tree",
+       "A tree",
+       "Branches on branches: bodies `oak.0` (the trunk), `oak.1`, … level by level, joints `oak.0.joint`, "
+       "…; the last level is "
+       "also `oak.leaf.0`, …. Each branch has z along it and its end as the point `tip`.",
+       join({root_keys(),
+             {
+                 axis("direction", "of the trunk").otherwise("[0, 0, 1]"),
+                 integer("levels", "").needed().with(Range::at_least_one),
+                 integer("branches", "on each branch").with(Range::at_least_one).otherwise("2"),
+                 quantity("length", length, "of the trunk").needed().with(Range::positive),
+                 quantity("radius", length, "of the trunk").with(Range::positive).otherwise("length/20"),
+                 quantity("length_ratio", number, "length from level to level")
+                     .with(Range::positive)
+                     .otherwise("0.75"),
+                 quantity("radius_ratio", number, "radius from level to level")
+                     .with(Range::positive)
+                     .otherwise("0.7"),
+                 quantity("stiffness_ratio", number, "stiffness and damping from level to level")
+                     .with(Range::positive)
+                     .otherwise("radius_ratio^4 / length_ratio, as for a bent beam"),
+                 quantity("angle", angle, "between a branch and its parent").otherwise("30 deg"),
+                 quantity("twist", angle, "turns the branches from level to level").otherwise("90 deg"),
+                 boolean("fixed_trunk", "welds the trunk to `from`"),
+             },
+             link_keys()}),
+       {{{"density", "mass", "material"}, false}},
+       "",
+       "trees:\n  oak: {levels: 5, length: 1 m, radius: 5 cm, angle: 30 deg, density: 700 kg/m3, stiffness: "
+       "900 N*m/rad}\n"},
+      {T::ladder,
+       "ladder",
+       "A ladder",
+       "Two rails, chains `rope.left` and `rope.right` with a link a rung, and rungs `rope.rung.0`, …: each "
+       "hangs on the left rail by "
+       "`rope.rung.0.joint` and closes the loop `rope.rung.0.loop` with the right one.",
+       join({root_keys(),
+             {
+                 axis("direction", "of the rails").otherwise("[0, 0, -1]"),
+                 axis("across", "from the left rail to the right one, perpendicular to `direction`")
+                     .otherwise("[1, 0, 0]"),
+                 integer("rungs", "").needed().with(Range::at_least_one),
+                 quantity("spacing", length, "between rungs").needed().with(Range::positive),
+                 quantity("width", length, "between the rails").needed().with(Range::positive),
+                 quantity("radius", length, "of rails and rungs")
+                     .with(Range::positive)
+                     .otherwise("spacing/20"),
+             },
+             link_keys()}),
+       {{{"density", "mass", "material"}, false}},
+       "",
+       "ladders:\n  rope: {rungs: 6, spacing: 30 cm, width: 40 cm, radius: 1 cm}\n"},
+      {T::helix,
+       "helix",
+       "A helix of links",
+       "A chain whose joints lie on a helix; names as for a chain. A link's frame sits at its joint, z along "
+       "the link. "
+       "(An elastic helix is a beam with a helix for its path.)",
+       join({root_keys(),
+             {
+                 axis("direction", "of the helix' axis").otherwise("[0, 0, 1]"),
+                 integer("links", "how many").needed().with(Range::at_least_one),
+                 quantity("coil", length, "radius of the helix").needed().with(Range::positive),
+                 quantity("pitch", length, "rise in one turn").needed(),
+                 quantity("turns", number, "negative: left-handed").needed(),
+                 quantity("radius", length, "of the links")
+                     .with(Range::positive)
+                     .otherwise("a tenth of a link"),
+             },
+             link_keys()}),
+       {{{"density", "mass", "material"}, false}},
+       "",
+       "helices:\n  coil: {links: 60, coil: 10 cm, pitch: 4 cm, turns: 5, radius: 4 mm, stiffness: 0.5 "
+       "N*m/rad}\n"},
+  };
+}
+
+std::vector<Object> beam_objects() {
+  using T = ObjectType;
+  return {
+      {T::beam,
+       "beam",
+       "A beam",
+       "A slender elastic beam, clamped at its root. Its ends are `finger.root` and `finger.tip`, a place "
+       "between `finger@0.5`.",
+       {
+           place("from", "where the root is clamped; the path is given from there").otherwise("world"),
+           Key{"path", Type::polyline, "a list of points, {arc: …} or {helix: …}"}.needed().like(
+               "[[0, 0, 0], [0, 0, 80 mm]]"),
+           refer("material", "material", "").needed(),
+           refer("section", "section", "").needed(),
+           axis("up", "the section's z axis at the root, made perpendicular to the path")
+               .otherwise("[0, 0, 1]; [1, 0, 0] if the path begins along z"),
+           integer("elements", "").with(Range::at_least_one).otherwise("10"),
+           choice("recipe", "consistent_3r consistent_1r published_3r published_1r",
+                  "how an element becomes links and joints")
+               .otherwise("consistent_3r"),
+           quantity("damping", time, "moment a rate of moment: stiffness-proportional")
+               .with(Range::non_negative)
+               .otherwise("0"),
+       },
+       {},
+       "",
+       "beams:\n  finger: {from: palm, path: [[0, 0, 0], [0, 0, 80 mm]], up: [1, 0, 0], material: pla, "
+       "section: flexure, elements: 12}\n"},
+      {T::arc,
+       "arc",
+       "arc",
+       "A path along a circle.",
+       {vector("start", length, "").otherwise("[0, 0, 0]"),
+        axis("direction", "at the start").otherwise("[1, 0, 0]"),
+        axis("towards", "where it bends to").otherwise("[0, 0, 1]"),
+        quantity("radius", length, "").needed().with(Range::positive),
+        quantity("angle", angle, "").needed().with(Range::positive)},
+       {},
+       "",
+       ""},
+      {T::helix_path,
+       "helix_path",
+       "helix (path)",
+       "A path along a helix.",
+       {vector("center", length, "").otherwise("[0, 0, 0]"), axis("axis", "").otherwise("[0, 0, 1]"),
+        axis("start_direction", "from the axis to the first point").otherwise("[1, 0, 0]"),
+        quantity("radius", length, "").needed().with(Range::positive),
+        quantity("pitch", length, "rise in one turn").needed(),
+        quantity("turns", number, "negative: left-handed").needed()},
+       {},
+       "",
+       ""},
+  };
+}
+
+std::vector<Object> load_objects() {
+  using T = ObjectType;
+  return {
+      {T::spring,
+       "spring",
+       "A spring",
+       "Straight, between two places.",
+       {Key{"between", Type::places, "its two ends"}.needed().like("[palm.left, finger.tip]"),
+        quantity("stiffness", stiffness, "").needed().with(Range::non_negative).like("4 kN/m"),
+        quantity("damping", damping, "").with(Range::non_negative).otherwise("0"),
+        quantity("rest_length", length, "").with(Range::non_negative).otherwise("the distance at t = 0"),
+        boolean("tension_only", "a cable: no force when it is shorter than its rest length")},
+       {},
+       "",
+       "springs:\n  tendon: {between: [palm.left, finger.tip], stiffness: 4 kN/m, tension_only: true}\n"},
+      {T::load,
+       "load",
+       "A load",
+       "At a place (`on`, with `force` and `moment`) or along a beam (`along`, with `force_per_length`).",
+       {place("on", "where it acts"),
+        vector_function("force", force, "").otherwise("[0, 0, 0]").like("[=pull, 0, 0]"),
+        vector_function("moment", torque, "").otherwise("[0, 0, 0]"),
+        refer("along", "beam", "a beam that it is spread over"),
+        vector_function("force_per_length", force_per_length, ""),
+        Key{"between", Type::vector, "fractions of the beam's length where it begins and ends", number,
+            Range::fraction, Role::none, ObjectType::none, 2}
+            .otherwise("[0, 1]"),
+        boolean("follows", "components in the axes of the body or beam instead of the world's"),
+        quantity("ramp", time, "grows from nothing during this time").with(Range::positive)},
+       {{{"on", "along"}, true}},
+       "",
+       "loads:\n  pull: {on: finger.tip, force: [20 N, 0, 0], ramp: 1 s}\n"
+       "  snow: {along: roof, force_per_length: [0, 0, -500 N/m]}\n"},
+      {T::wind,
+       "wind",
+       "Wind",
+       "Drag on every body with a shape: F = ½ ρ C A |u| u with the relative velocity u.",
+       {vector_function("velocity", velocity, "of the air").needed().like("[8 m/s, 0, 0]"),
+        quantity("air_density", density, "").with(Range::non_negative).otherwise("1.225 kg/m3"),
+        quantity("drag_coefficient", number, "").with(Range::non_negative).otherwise("1"),
+        quantity("ramp", time, "grows from nothing during this time").with(Range::positive)},
+       {},
+       "",
+       ""},
+      {T::function_table,
+       "function_table",
+       "A function of time by points",
+       "Straight lines between points; held before the first and after the last, unless periodic. A file has "
+       "a row a line, numbers "
+       "in SI separated by commas or blanks, `#` for comments, and lies in the scene's folder.",
+       {Key{"table", Type::vectors, "rows [time, value], or [time, x, y, z] for a vector"}.like(
+            "[[0 s, 0], [1 s, 20 N]]"),
+        text("file", "a CSV file with such rows").like("gust.csv"), boolean("periodic", "repeats")},
+       {{{"table", "file"}, true}},
+       "",
+       ""},
+      {T::place,
+       "place",
+       "A place",
+       "`world`, `body`, `body.point`, `beam.root`, `beam.tip`, `beam@0.5`, or a mapping with an offset.",
+       {text("on", "one of the above").needed(),
+        vector("at", length, "offset in the axes of the body").otherwise("[0, 0, 0]")},
+       {},
+       "",
+       ""},
+      {T::probe,
+       "probe",
+       "A probe",
+       "A text like `finger.tip.position` (`position`, `velocity`, `rotation`, `angular_velocity` of a "
+       "place; `angle` or `position`, "
+       "`velocity`, `force` of a joint; `length`, `tension` of a spring; `energy.kinetic`, `energy.gravity`, "
+       "`energy.elastic`, "
+       "`energy.total`), or a mapping that gives it a name.",
+       {text("name", "of the column").needed(),
+        choice("quantity",
+               "position velocity rotation angular_velocity joint_position joint_velocity joint_force "
+               "spring_length "
+               "spring_tension kinetic_energy gravity_energy elastic_energy total_energy",
+               "")
+            .needed(),
+        place("on", "for quantities of a place"), refer("joint", "joint", "for quantities of a joint"),
+        refer("spring", "spring", "for quantities of a spring")},
+       {{{"on", "joint", "spring"}, false}},
+       "",
+       "probes:\n  - finger.tip.position\n  - energy.total\n"
+       "  - {name: middle, quantity: position, on: finger@0.5}\n"},
+      {T::run,
+       "run",
+       "How to run it",
+       "",
+       {choice("method", "articulated", "").otherwise("articulated"),
+        quantity("time", time, "to simulate").with(Range::positive).otherwise("5 s"),
+        quantity("step", time, "").with(Range::positive).otherwise("10 ms"),
+        quantity("frame", time, "between recorded frames").with(Range::positive).otherwise("1/30"),
+        choice("integrator", "midpoint euler",
+               "midpoint: second order, does not damp; euler: first order, damps")
+            .otherwise("midpoint"),
+        quantity("tolerance", number, "of midpoint's iteration, relative")
+            .with(Range::positive)
+            .otherwise("1e-12"),
+        integer("max_iterations", "of midpoint; then the step is split")
+            .with(Range::at_least_one)
+            .otherwise("40"),
+        integer("threads", "results do not depend on it").with(Range::at_least_one).otherwise("1")},
+       {},
+       "",
+       "run: {time: 3 s, step: 5 ms, integrator: midpoint}\n"},
+  };
+}
+
+}  // namespace limber::scene::keys

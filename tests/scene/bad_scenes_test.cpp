@@ -1,0 +1,363 @@
+// Bad scenes and what is said about them: every diagnostic, with line and column.
+#include <gtest/gtest.h>
+
+#include "scene_support.h"
+
+namespace limber::scene {
+namespace {
+
+struct Bad {
+  const char* text;
+  const char* said;  // all lines, without the file's name
+};
+
+// clang-format off
+const Bad table[] = {
+    {"limber: 1\nbodies:\n\ta: 1\n",
+     "3:3: a tab in the indentation; use spaces"},
+    {"limber: 1\nbodies: {a: {sphere: 1}\n",
+     "3:1: a { is not closed, or a ',' is missing"},
+    {"limber: 1\nbodies: [1, 2\n",
+     "3:1: a [ is not closed, or a ',' is missing"},
+    {"limber: 1\ntitle: \"open\n",
+     "2:8: the quote is not closed"},
+    {"limber: 1\na: b: c\n",
+     "2:5: a ':' does not belong here; quote text that contains one"},
+    {"limber: 1\nbodies: *nowhere\n",
+     "2:9: the alias refers to an anchor that does not exist before it"},
+    {"limber: 1\nbodies: &x {a: *x}\n",
+     "2:16: the alias refers to something that contains it"},
+    {"limber: 1\nbodies:\n  a: {sphere: 1}\n  b: {sphere: 1}\n  a: {sphere: 2}\n",
+     "5:3: \"a\" is given twice; first on line 3"},
+    {"limber: 1\nbodies: !!map {a: {sphere: 1}}\n",
+     "2:9: tags like tag:yaml.org,2002:map are not used in scenes"},
+    {"limber: 1\n? [a, b]\n: 1\n",
+     "2:3: a key must be a name, not a list"},
+    {"limber: 1\n<<: 3\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\n",
+     "2:1: << takes a mapping (an alias of one), not text"},
+    {"limber: 1\nbdies: {}\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\n",
+     "2:1: unknown key \"bdies\"; did you mean \"bodies\"?"},
+    {"limber: 1\ngravty: [0, 0, 0]\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\n",
+     "2:1: unknown key \"gravty\"; did you mean \"gravity\"?"},
+    {"limber: 1\nbodies: {a: {spere: 1}}\n",
+     "2:14: bodies.a: unknown key \"spere\"; did you mean \"sphere\"?"},
+    {"limber: 1\nbodies: {a: {sphere: 1, densty: 3}}\n",
+     "2:25: bodies.a: unknown key \"densty\"; did you mean \"density\"?"},
+    {"limber: 1\nbodies: 7\n",
+     "2:9: bodies: expected a mapping of names, got text"},
+    {"limber: 1\nbodies: {a: 7}\n",
+     "2:13: bodies.a: expected a mapping, got text"},
+    {"limber: 1\nbodies: {7a: {sphere: 1}}\n",
+     "2:10: bodies.7a: \"7a\" is no name: letters, digits, _ and -, beginning with a letter"},
+    {"limber: 1\nbodies: {world: {sphere: 1}}\n",
+     "2:10: bodies.world: \"world\" is taken: it is the ground"},
+    {"limber: 1\nbodies: {'': {sphere: 1}}\n",
+     "2:10: bodies: \"\" is no name: letters, digits, _ and -, beginning with a letter"},
+    {"limber: 1\ntitle: [1]\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\n",
+     "2:8: title: expected text, got a list"},
+    {"limber: 1\nbodies: {a: {sphere: -1}}\n",
+     "2:22: bodies.a.sphere.radius: expected a positive length, got -1"},
+    {"limber: 1\nbodies: {a: {sphere: 0}}\n",
+     "2:22: bodies.a.sphere.radius: expected a positive length, got 0"},
+    {"limber: 1\nbodies: {a: {sphere: 3 s}}\n",
+     "2:22: bodies.a.sphere.radius: expected a length, got a time (\"3 s\")"},
+    {"limber: 1\nbodies: {a: {sphere: 30 deg}}\n",
+     "2:22: bodies.a.sphere.radius: expected a length, got an angle (\"30 deg\")"},
+    {"limber: 1\nbodies: {a: {sphere: 3 mmm}}\n",
+     "2:23: bodies.a.sphere.radius: expected a length: \"mmm\" is no unit; did you mean \"mm\"?"},
+    {"limber: 1\nbodies: {a: {sphere: wide}}\n",
+     "2:22: bodies.a.sphere.radius: expected a length: \"wide\" is no parameter"},
+    {"limber: 1\nbodies: {a: {sphere: 1/0}}\n",
+     "2:22: bodies.a.sphere.radius: expected a positive length, got inf from \"1/0\""},
+    {"limber: 1\nbodies: {a: {sphere: 1e999}}\n",
+     "2:22: bodies.a.sphere.radius: expected a length: the number is too large or too small"},
+    {"limber: 1\nbodies: {a: {sphere: nan}}\n",
+     "2:22: bodies.a.sphere.radius: expected a length: \"nan\" is no parameter"},
+    {"limber: 1\nbodies: {a: {sphere: [1]}}\n",
+     "2:22: bodies.a.sphere: expected a mapping, got a list"},
+    {"limber: 1\nbodies: {a: {sphere: 1 +}}\n",
+     "2:25: bodies.a.sphere.radius: expected a length: the expression ends too early"},
+    {"limber: 1\nbodies: {a: {sphere: 2*t}}\n",
+     "2:24: bodies.a.sphere.radius: expected a length: t, the time, can be used only where a value may change with time"},
+    {"limber: 1\nbodies: {a: {box: [1, 2]}}\n",
+     "2:19: bodies.a.box: expected a list of 3 numbers, got 2 items"},
+    {"limber: 1\nbodies: {a: {box: [1, 2, 3 kg]}}\n",
+     "2:26: bodies.a.box[2]: expected a length, got a mass (\"3 kg\")"},
+    {"limber: 1\nbodies: {a: {box: [1, \"max(1, 2\", 3]}}\n",
+     "2:23: bodies.a.box[1]: expected a length: a ( is not closed; inside [ ] or { } put quotes around an expression with commas"},
+    {"limber: 1\nbodies: {a: {sphere: 1, fixed: yes}}\n",
+     "2:32: bodies.a.fixed: expected true or false, got \"yes\""},
+    {"limber: 1\nbodies: {a: {sphere: sin(2 m)}}\n",
+     "2:22: bodies.a.sphere.radius: expected a length: sin expects an angle, got a length"},
+    {"limber: 1\nbodies: {a: {sphere: 1 m + 1 s}}\n",
+     "2:26: bodies.a.sphere.radius: expected a length: a length and a time do not combine"},
+    {"limber: 1\nparameters: {p: q, q: p}\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\n",
+     "2:23: parameters.q: expected a number: parameters \"q\" and \"p\" refer to each other"},
+    {"limber: 1\nparameters: {p: p + 1}\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\n",
+     "2:17: parameters.p: expected a number: parameter \"p\" refers to itself"},
+    {"limber: 1\nparameters: {sin: 1}\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\n",
+     "2:14: parameters.sin: \"sin\" cannot name a parameter: expressions would read it differently"},
+    {"limber: 1\nparameters: {p: [1]}\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\n",
+     "2:17: parameters.p: expected a number, got a list"},
+    {"limber: 1\nparameters: {width: 1}\nbodies: {a: {sphere: widht}}\n",
+     "3:22: bodies.a.sphere.radius: expected a length: \"widht\" is no parameter; did you mean \"width\"?"},
+    {"limber: 1\nparameters: [1]\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\n",
+     "2:13: parameters: expected a mapping of names to numbers, got a list"},
+    {"limber: 1\nparameters: {p: 1 mmm}\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\n",
+     "2:18: parameters.p: expected a number: \"mmm\" is no unit; did you mean \"mm\"?"},
+    {"limber: 1\nparameters: {p: }\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\n",
+     "2:14: parameters.p: expected a number, got nothing"},
+    {"limber: 1\nbodies: {a: {}}\n",
+     "2:10: bodies.a: needs a shape (box, sphere, …), or mass and inertia"},
+    {"limber: 1\nbodies: {a: {sphere: 1, box: [1, 1, 1]}}\n",
+     "2:25: bodies.a: give only one of box, sphere, cylinder, capsule and shapes"},
+    {"limber: 1\nbodies: {a: {sphere: 1, mass: 1, density: 1}}\n",
+     "2:34: bodies.a: give only one of density, mass and material"},
+    {"limber: 1\nbodies: {a: {sphere: 1, material: steel}}\n",
+     "2:35: bodies.a.material: there is no material \"steel\""},
+    {"limber: 1\nbodies: {a: {cylinder: {radius: 1}}}\n",
+     "2:24: bodies.a.cylinder: needs one of length and from\n2:24: bodies.a.cylinder: needs one of length and to"},
+    {"limber: 1\nbodies: {a: {cylinder: {radius: 1, from: [0, 0, 0], to: [0, 0, 0]}}}\n",
+     "2:57: bodies.a.cylinder.to: the two ends must be apart"},
+    {"limber: 1\nbodies: {a: {inertia: [1, 1, 1]}}\n",
+     "2:23: bodies.a.inertia: an inertia needs a mass beside it"},
+    {"limber: 1\nbodies: {a: {mass: 1, inertia: [1, 1, 9]}}\n",
+     "2:32: bodies.a.inertia: no mass has these principal moments (1 + 1 < 9)"},
+    {"limber: 1\nbodies: {a: {sphere: 1, rotate: [[1, 0, 0], [0, 1, 0], [0, 0, -1]]}}\n",
+     "2:33: bodies.a.rotate: expected a rotation matrix: orthonormal rows, determinant 1"},
+    {"limber: 1\nbodies: {a: {sphere: 1, color: red}}\n",
+     "2:32: bodies.a.color: expected \"#rrggbb\" (in quotes) or [r, g, b]"},
+    {"limber: 1\nbodies: {a: {sphere: 1, points: [1]}}\n",
+     "2:33: bodies.a.points: expected a mapping of names, got a list"},
+    {"limber: 1\nbodies: {a: {sphere: 1, fixed: true, velocity: [1, 0, 0]}}\n",
+     "2:48: bodies.a.velocity: the body is fixed"},
+    {"limber: 1\nbodies: {a: {shapes: [{at: [0, 0, 0]}]}}\n",
+     "2:23: bodies.a.shapes[0]: needs one of box, sphere, cylinder and capsule"},
+    {"limber: 1\nbodies: {a: {sphere: 1, rotate: {axis: [0, 0, 0], angle: 1}}}\n",
+     "2:40: bodies.a.rotate.axis: expected a direction, got three zeros"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\njoints: {j: {type: revolut, child: a}}\n",
+     "3:20: joints.j.type: expected fixed, revolute, prismatic, universal, planar, spherical or free, got \"revolut\"; did you mean \"revolute\"?"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\njoints: {j: {child: a}}\n",
+     "3:10: joints.j: needs the key \"type\""},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\njoints: {j: {type: revolute}}\n",
+     "3:10: joints.j: needs the key \"child\""},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\njoints: {j: {type: revolute, child: aa}}\n",
+     "3:37: joints.j.child: there is no body \"aa\"; did you mean \"a\"?"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\njoints: {j: {type: revolute, child: world}}\n",
+     "3:37: joints.j.child: the world cannot be used here"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\njoints: {j: {type: revolute, child: a, axis: [0, 0, 0]}}\n",
+     "3:46: joints.j.axis: expected a direction, got three zeros"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\njoints: {j: {type: spherical, child: a, axis: [0, 0, 1]}}\n",
+     "3:47: joints.j.axis: a spherical joint has no axis"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\njoints: {j: {type: universal, child: a, axis: [1, 0, 0], axis2: [1, 1, 0]}}\n",
+     "3:65: joints.j.axis2: the two axes of a universal joint must be perpendicular"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\njoints: {j: {type: revolute, child: a, stiffness: [1, 2]}}\n",
+     "3:51: joints.j.stiffness: a revolute joint has 1 coordinate: expected one number, got 2 items"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\njoints: {j: {type: universal, child: a, position: 1}}\n",
+     "3:51: joints.j.position: a universal joint has 2 coordinates: expected a list of 2, got one value"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\njoints: {j: {type: revolute, child: a, stiffness: 3 N/m}}\n",
+     "3:51: joints.j.stiffness: expected a torsional stiffness, got a stiffness (\"3 N/m\")"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\njoints: {j: {type: revolute, child: a, stiffness: -3}}\n",
+     "3:51: joints.j.stiffness: expected a torsional stiffness, zero or positive, got -3"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\njoints: {j: {type: revolute, child: a, limits: [1, -1]}}\n",
+     "3:10: joints.j: position: 0 is outside the limits 1 … -1\n3:48: joints.j.limits: lower 1 is above upper -1"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\njoints: {j: {type: revolute, child: a, limits: [0, 1], position: 2}}\n",
+     "3:66: joints.j.position: 2 is outside the limits 0 … 1"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\njoints: {j: {type: revolute, child: a, restitution: 2}}\n",
+     "3:53: joints.j.restitution: expected a number, within 0 … 1, got 2"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\njoints: {j: {type: fixed, child: a, stiffness: 1}}\n",
+     "3:48: joints.j.stiffness: a fixed joint has no coordinates"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\njoints:\n  j: {type: fixed, child: a}\n  k: {type: fixed, child: a}\n",
+     "5:27: joints.k.child: \"a\" already hangs on joint \"j\"; a second joint closes a loop: put it under loops"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\njoints:\n  j: {type: fixed, parent: b, child: a}\n  k: {type: fixed, parent: a, child: b}\n",
+     "4:28: joints.j.parent: body \"a\" hangs on itself through a ring of joints; close rings under loops"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\njoints: {j: {type: fixed, parent: a, child: a}}\n",
+     "3:35: joints.j.parent: body \"a\" hangs on itself through a ring of joints; close rings under loops\n3:45: joints.j.child: \"a\" cannot hang on itself"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\njoints: {j: {type: revolute, child: a, drive: {}}}\n",
+     "3:47: joints.j.drive: needs one of force and servo"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\njoints: {j: {type: revolute, child: a, drive: {force: 1 m}}}\n",
+     "3:55: joints.j.drive.force: expected a torque, got a length (\"1 m\")"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\njoints: {j: {type: universal, child: a, motion: t}}\n",
+     "3:49: joints.j.motion: a universal joint has 2 coordinates: expected a list with one function each"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\njoints: {j: {type: revolute, child: a, at: b.top}}\n",
+     "3:44: joints.j.at: body \"b\" has no point \"top\""},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\njoints: {j: {type: revolute, child: a, at: [0, 0, 0], child_frame: {}}}\n",
+     "3:44: joints.j.at: give either parent_frame and child_frame, or this"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\ndrives: [{joint: nope, force: 1}]\n",
+     "3:18: drives[0].joint: there is no joint \"nope\""},
+    {"limber: 1\nbodies: {a: {sphere: 1, fixed: true}}\njoints: {j: {type: free, child: a}}\n",
+     "2:32: bodies.a.fixed: the body hangs on joint \"j\""},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nloops: {l: {type: revolute, a: a, b: a}}\n",
+     "3:9: loops.l: joins a body to itself"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nloops: {l: {type: free, a: a, b: b}}\n",
+     "3:19: loops.l.type: a free joint closes nothing"},
+    {"limber: 1\nchains: {c: {links: 2.5, length: 1}}\n",
+     "2:21: chains.c.links: expected a whole number, at least 1, got 2.5"},
+    {"limber: 1\nchains: {c: {links: 0, length: 1}}\n",
+     "2:21: chains.c.links: expected a whole number, at least 1, got 0"},
+    {"limber: 1\nchains: {c: {links: 3}}\n",
+     "2:10: chains.c: needs the key \"length\""},
+    {"limber: 1\nchains: {c: {links: 3, length: 1, from: nowhere}}\n",
+     "2:41: chains.c.from: there is no body or beam \"nowhere\""},
+    {"limber: 1\nchains: {c: {links: 3, length: 1, joint: ball}}\n",
+     "2:42: chains.c.joint: expected revolute, universal, spherical, fixed or prismatic, got \"ball\""},
+    {"limber: 1\nchains: {c: {links: 3, length: 1, stiffness: -2}}\n",
+     "2:46: chains.c.stiffness: expected a torsional stiffness, zero or positive, got -2"},
+    {"limber: 1\nchains: {c: {links: 3, length: 1}}\ntrees: {c: {levels: 1, length: 1}}\n",
+     "3:9: trees.c: the name \"c\" is used twice"},
+    {"limber: 1\nchains: {c: {links: 3, length: 1, from: d.tip}, d: {links: 3, length: 1, from: c.tip}}\n",
+     "2:41: chains.c.from: there is no body or beam \"d.tip\""},
+    {"limber: 1\nbodies: {c.0: {sphere: 1}}\nchains: {c: {links: 3, length: 1}}\n",
+     "2:10: bodies.c.0: joint \"c.0.joint\": name is used twice\n2:10: bodies.c.0: name is used twice"},
+    {"limber: 1\nladders: {l: {rungs: 3, spacing: 1, width: 1, across: [0, 0, 1]}}\n",
+     "2:55: ladders.l.across: must be perpendicular to direction"},
+    {"limber: 1\ntrees: {t: {levels: 50, length: 1}}\n",
+     "2:21: trees.t.levels: makes 2.2e+12 bodies and joints; the limit for a scene is 2000000"},
+    {"limber: 1\nchains: {c: {links: 3, length: 1}}\nprobes: [c.7.position]\n",
+     "3:10: probes[0]: nothing called \"c.7\" has a position"},
+    {"limber: 1\nchains: {c: {links: 3, length: 1}}\nprobes: [c.position]\n",
+     "3:10: probes[0]: c has many bodies: say c.first, c.last or c.1"},
+    {"limber: 1\nbeams: {f: {path: [[0, 0, 0], [1, 0, 0]], material: m, section: s}}\n",
+     "2:53: beams.f.material: there is no material \"m\"\n2:65: beams.f.section: there is no section \"s\""},
+    {"limber: 1\nmaterials: {m: {E: 1 GPa, density: 1000}}\nsections: {s: {circle: 1 mm}}\nbeams: {f: {path: [[0, 0, 0]], material: m, section: s, up: [0, 0, 1]}}\n",
+     "4:19: beams.f.path: a path has at least two points"},
+    {"limber: 1\nmaterials: {m: {E: 1 GPa, density: 1000}}\nsections: {s: {circle: 1 mm}}\nbeams: {f: {path: [[0, 0, 0], [0, 0, 1]], material: m, section: s, up: [0, 0, 1]}}\n",
+     "4:72: beams.f.up: must not point along the beam at its root"},
+    {"limber: 1\nmaterials: {m: {E: 1 GPa, density: 1000}}\nsections: {s: {circle: 1 mm}}\nbeams: {f: {path: {arc: {radius: 1}}, material: m, section: s}}\n",
+     "4:20: beams.f.path.arc: needs the key \"angle\""},
+    {"limber: 1\nmaterials: {m: {E: 1 GPa, density: 1000}}\nsections: {s: {circle: 1 mm}}\nbeams: {f: {path: {spline: {}}, material: m, section: s}}\n",
+     "4:19: beams.f.path: expected a list of points, {arc: …} or {helix: …}"},
+    {"limber: 1\nmaterials: {m: {E: 1 GPa, density: 1000}}\nsections: {s: {circle: 1 mm}}\nbeams: {f: {path: [[0, 0, 0], [0, 0, 0]], material: m, section: s}}\n",
+     "4:19: beams.f.path: must have a positive length, got 0"},
+    {"limber: 1\nmaterials: {m: {E: 1, density: 1, nu: 0.6}}\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\n",
+     "2:39: materials.m.nu: expected a number between -1 and 0.5, got 0.6"},
+    {"limber: 1\nsections: {s: {tube: {outer: 1, inner: 2}}}\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\n",
+     "2:40: sections.s.tube.inner: must be less than the outer radius"},
+    {"limber: 1\nsections: {s: {}}\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\n",
+     "2:12: sections.s: needs one of circle, tube, rectangle, ellipse and polygon"},
+    {"limber: 1\nsections: {s: {polygon: {outline: [[0, 0], [1, 1]]}}}\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\n",
+     "2:35: sections.s.polygon.outline: expected a list of at least three corners [y, z]"},
+    {"limber: 1\nmaterials: {m: {E: 1 GPa, density: 1000}}\nsections: {s: {circle: 1 mm}}\nbeams: {f: {path: [[0, 0, 0], [1, 0, 0]], material: m, section: s, recipe: best}}\n",
+     "4:76: beams.f.recipe: expected consistent_3r, consistent_1r, published_3r or published_1r, got \"best\""},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nsprings: {s: {between: [a, c], stiffness: 1}}\n",
+     "3:28: springs.s.between[1]: there is no body or beam \"c\""},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nsprings: {s: {between: [a], stiffness: 1}}\n",
+     "3:24: springs.s.between: expected a list of two places"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nsprings: {s: {between: [a, a], stiffness: 1}}\n",
+     "3:24: springs.s.between: both ends are on the same body"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nsprings: {s: {between: [a, b.tip], stiffness: 1}}\n",
+     "3:28: springs.s.between[1]: body \"b\" has no point \"tip\""},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nloads: {f: {on: a}}\n",
+     "3:9: loads.f: needs a force or a moment"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nloads: {f: {force: [1, 0, 0]}}\n",
+     "3:9: loads.f: needs one of on and along"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nloads: {f: {on: world, force: [1, 0, 0]}}\n",
+     "3:17: loads.f.on: pushes on the world, which does not move"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nloads: {f: {on: a, force: 3}}\n",
+     "3:27: loads.f.force: expected a list of three (a force each), or a table or file, got text"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nloads: {f: {on: a, force: [{table: [[1, 0], [0, 1]]}, 0, 0]}}\n",
+     "3:45: loads.f.force[0].table[1]: times must increase from row to row"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nloads: {f: {on: a, force: [{table: [[0, 0, 0]]}, 0, 0]}}\n",
+     "3:37: loads.f.force[0].table[0]: expected a row of 2 numbers: the time and a value"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nloads: {f: {on: a, force: [{file: none.csv}, 0, 0]}}\n",
+     "3:35: loads.f.force[0].file: cannot read \"none.csv\": No such file or directory"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nloads: {f: {on: a, force: [1/t, 0, 0]}}\n",
+     "3:28: loads.f.force[0]: expected a force, got inf at t = 0"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nloads: {f: {along: a, force_per_length: [0, 0, 1]}}\n",
+     "3:20: loads.f.along: there is no beam \"a\""},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nwind: {}\n",
+     "3:7: wind: needs the key \"velocity\""},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nprobes: [a.postion]\n",
+     "3:10: probes[0]: \"postion\" cannot be probed (position, velocity, rotation, angular_velocity, angle, force, length, tension can); did you mean \"position\"?"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nprobes: [c.position]\n",
+     "3:10: probes[0]: nothing called \"c\" has a position"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nprobes: [position]\n",
+     "3:10: probes[0]: expected thing.quantity, as in finger.tip.position, got \"position\""},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nprobes: [energy.lost]\n",
+     "3:10: probes[0]: energy is kinetic, gravity, elastic or total, not \"lost\""},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nprobes: [{name: x, quantity: joint_force, on: a}]\n",
+     "3:47: probes[0].on: does not fit the quantity"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nprobes: 3\n",
+     "3:9: probes: expected a list, got text"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nrun: {time: -1}\n",
+     "3:13: run.time: expected a positive time, got -1"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nrun: {step: 10, time: 1}\n",
+     "3:13: run.step: is longer than the whole run"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nrun: {integrator: rk4}\n",
+     "3:19: run.integrator: expected midpoint or euler, got \"rk4\""},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nrun: {frame: 1/30 s}\n",
+     "3:14: run.frame: expected a time, got a frequency (\"1/30 s\")"},
+    {"limber: 1\n",
+     "1:1: the scene has no bodies and no beams"},
+    {"limber: 1\n# nothing\n",
+     "1:1: the scene has no bodies and no beams"},
+    {"bodies: {a: {sphere: 1}}\n",
+     "1:1: needs the key \"limber\""},
+    {"limber: 2\nbodies: {a: {sphere: 1}}\n",
+     "1:9: limber: this limber reads version 1 of the scene language, not 2"},
+    {"limber: x\n",
+     "1:9: limber: expected a number: \"x\" is no parameter"},
+    {"- 1\n",
+     "1:1: expected a mapping, got a list"},
+    {"hello\n",
+     "1:1: expected a mapping, got text"},
+    {"",
+     "1:1: the file is empty; a scene begins with \"limber: 1\""},
+};
+// clang-format on
+
+TEST(BadScenes, SayWhatIsWrongAndWhere) {
+  for (const Bad& bad : table) {
+    std::string said;
+    for (const Diagnostic& d : diagnose(bad.text)) {
+      Diagnostic short_one = d;
+      EXPECT_EQ(short_one.file, "test.yaml");
+      short_one.file.clear();
+      said += (said.empty() ? "" : "\n") + to_string(short_one).substr(d.line > 0 ? 1 : 0);
+    }
+    EXPECT_EQ(said, bad.said) << bad.text;
+  }
+}
+
+TEST(BadScenes, AreManyAndAllErrorsComeAtOnce) {
+  EXPECT_GE(std::size(table), 100u);
+  const auto list = diagnose(
+      "limber: 1\n"
+      "gravty: [0, 0, 0]\n"
+      "bodies:\n"
+      "  a: {sphere: -1}\n"
+      "  b: {box: [1, 2, 3 s], densty: 3}\n"
+      "joints:\n"
+      "  j: {type: revolut, parent: a, child: c}\n"
+      "run: {time: 3 m}\n");
+  std::vector<int> lines;
+  for (const Diagnostic& d : list) lines.push_back(d.line);
+  EXPECT_EQ(lines, (std::vector<int>{2, 4, 5, 5, 7, 7, 8})) << all_text(list);
+}
+
+TEST(BadScenes, AreCutAtFifty) {
+  std::string text = "limber: 1\nbodies:\n";
+  for (int i = 0; i < 120; ++i) text += "  b" + std::to_string(i) + ": {sphere: -1}\n";
+  const auto list = diagnose(text);
+  ASSERT_EQ(list.size(), 51u);
+  EXPECT_EQ(list[50].message, "and 70 more");
+}
+
+TEST(BadScenes, CommandLineParametersAreChecked) {
+  const std::string text =
+      "limber: 1\nparameters: {links: 3, span: 1 m}\nchains: {c: {links: =links, length: span/links}}\n";
+  const auto said = [&](std::vector<std::pair<std::string, std::string>> set) {
+    LoadOptions options;
+    options.set = std::move(set);
+    return all_text(diagnose(text, options));
+  };
+  EXPECT_EQ(said({{"links", "5"}}), "");
+  EXPECT_EQ(said({{"lnks", "5"}}), "--set lnks: the scene has no such parameter; did you mean \"links\"?\n");
+  EXPECT_EQ(said({{"links", "5 mmm"}}),
+            "--set links: expected a number: \"mmm\" is no unit; did you mean \"mm\"?\n");
+  EXPECT_EQ(said({{"links", "2.5"}}),
+            "test.yaml:3:21: chains.c.links: expected a whole number, at least 1, got =links\n");
+}
+
+}  // namespace
+}  // namespace limber::scene
