@@ -6,49 +6,12 @@
 
 #include "limber/elastic/beam_frames.h"
 #include "limber/elastic/section_constants.h"
+#include "tests/elastic/beam_scene.h"
 
 namespace limber::elastic {
 namespace {
 
-constexpr double E = 2e9, G = 7e8, density = 1200;
-
-// One beam from the world, or from `from`.
-struct Scene {
-  ModelBuilder b;
-  MaterialId material;
-  SectionId section;
-
-  explicit Scene(const SectionShape& shape = Rectangle{0.02, 0.01})
-      : material(b.add(Material{"stuff", E, G, 0, density})), section(b.add(Section{"section", shape})) {}
-
-  BeamId beam(const std::string& name, const Path& path, int elements, Recipe recipe = Recipe::consistent_3r,
-              const Attachment& from = {}) {
-    Beam beam;
-    beam.name = name;
-    beam.from = from;
-    beam.path = path;
-    beam.material = material;
-    beam.section = section;
-    beam.elements = elements;
-    beam.recipe = recipe;
-    return b.add(std::move(beam));
-  }
-  LinkedModel links() const { return beams_to_links(b.build()); }
-};
-
-const PolylinePath straight{{{0, 0, 0}, {1.5, 0, 0}}};
-const ArcPath quarter{{0.1, 0, 0}, {1, 0, 0}, {0, 1, 0}, 0.8, pi / 2};
-
-BodyId find(const Model& m, const std::string& name) {
-  for (std::size_t i = 0; i < m.bodies().size(); ++i)
-    if (m.bodies()[i].name == name) return BodyId{static_cast<std::int32_t>(i)};
-  ADD_FAILURE() << "no body " << name;
-  return {};
-}
-
-Vec3 in_world(const std::vector<Pose>& X_WB, BodyId body, const Vec3& p) {
-  return body.valid() ? X_WB[body.value] * p : p;
-}
+using namespace limber::testing;  // NOLINT: Scene and its helpers
 
 // Linear compliance of a straight beam along x, read off the joints: position and stiffness of each.
 struct Compliance {
@@ -274,72 +237,6 @@ TEST(BeamLinks, AttachmentsKeepTheirPlaceAndJointsBelongToTheLinkAfter) {
     EXPECT_TRUE(l.follows);
     EXPECT_LT((X[l.at.body.value].R * l.force.value(0) - frames.at(place).R * Vec3(1, 2, 3)).norm(), 1e-13);
     EXPECT_LT((X[l.at.body.value].R * l.moment.value(0) - frames.at(place).R * Vec3(4, 5, 6)).norm(), 1e-13);
-  }
-}
-
-// Force and moment about the world's origin of all point loads at t, at rest.
-std::pair<Vec3, Vec3> resultant(const Model& m, double t) {
-  const auto X = m.initial_poses();
-  Vec3 force = Vec3::Zero(), moment = Vec3::Zero();
-  for (const PointLoad& l : m.point_loads()) {
-    const Mat3 R = l.follows ? X[l.at.body.value].R : Mat3::Identity().eval();
-    const Vec3 f = R * l.force.value(t);
-    force += f;
-    moment += in_world(X, l.at.body, l.at.p).cross(f) + R * l.moment.value(t);
-  }
-  return {force, moment};
-}
-
-TEST(BeamLinks, DistributedLoadsKeepForceAndMoment) {
-  Scene s;
-  const BeamId beam = s.beam("beam", quarter, 4);
-  DistributedLoad load;
-  load.name = "wind";
-  load.beam = beam;
-  load.force_per_length = {{TimeFunction::table({0, 1}, {0, 3}), -2, 5}};
-  s.b.add(load);
-  const LinkedModel out = s.links();
-  EXPECT_TRUE(out.model.distributed_loads().empty());
-  EXPECT_EQ(out.model.point_loads().size(), 13u);
-  EXPECT_EQ(out.model.point_loads()[3].name, "wind.3");
-  const double L = 0.4 * pi;
-  const auto [force, moment] = resultant(out.model, 1);
-  EXPECT_LT((force - L * Vec3(3, -2, 5)).norm(), 1e-12);
-  // The resultant acts at the curve's centroid.
-  EXPECT_LT((moment - Vec3(0.1 + 1.6 / pi, 0.8 - 1.6 / pi, 0).cross(L * Vec3(3, -2, 5))).norm(), 1e-9);
-}
-
-TEST(BeamLinks, PartialLoadOnAStraightBeam) {
-  Scene s;
-  const BeamId beam = s.beam("beam", straight, 3);
-  DistributedLoad load;
-  load.name = "load";
-  load.beam = beam;
-  load.s0 = 0.2;
-  load.s1 = 0.55;
-  load.follows = true;
-  load.force_per_length = VectorFunction::constant({0, 0, -4});
-  s.b.add(load);
-  const auto [force, moment] = resultant(s.links().model, 0);
-  const double l = 0.35 * 1.5, middle = 0.375 * 1.5;
-  EXPECT_LT((force - Vec3(0, 0, -4 * l)).norm(), 1e-13);
-  EXPECT_LT((moment - Vec3(middle, 0, 0).cross(force)).norm(), 1e-13);
-}
-
-TEST(BeamLinks, FollowerOnACurveTurnsWithIt) {
-  // Along the tangent, the forces add up to the chord: ∫t ds. With time-dependent components too.
-  for (const bool varying : {false, true}) {
-    Scene s;
-    const BeamId beam = s.beam("beam", quarter, 40);
-    DistributedLoad load;
-    load.name = "load";
-    load.beam = beam;
-    load.follows = true;
-    load.force_per_length.c[0] = varying ? TimeFunction::table({0, 1}, {0, 2}) : TimeFunction(2);
-    s.b.add(load);
-    const auto [force, moment] = resultant(s.links().model, 1);
-    EXPECT_LT((force - 2 * Vec3(0.8, 0.8, 0)).norm(), 2e-4);  // midpoint rule, 121 pieces
-    EXPECT_NEAR(moment[0], 0, 1e-12);
   }
 }
 

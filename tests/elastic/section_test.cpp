@@ -150,6 +150,23 @@ TEST(SectionConstants, ThinClosedBoxFollowsBredt) {
   EXPECT_NEAR(section_constants(slit).J, (4 * w - 0.1) * t * t * t / 3, 0.01 * t * t * t);
 }
 
+TEST(SectionConstants, SharpTipsStayFinite) {
+  // No refinement opens an angle of 2°; it must stop before triangles collapse.
+  for (const double inner : {0.5, 0.15, 0.08}) {
+    std::vector<Vec2> star;
+    for (int i = 0; i < 24; ++i) {
+      const auto [s, c] = math::sincos(pi * i / 12 + 0.1);
+      star.push_back((i % 2 ? 1 : inner) * Vec2(3 * c, s));
+    }
+    const PolygonSection p = polygon_section({star, {}});
+    EXPECT_GT(p.J_lower, 0);
+    EXPECT_LE(p.J_lower, p.J_upper);
+    EXPECT_LT(p.J_upper - p.J_lower, 1e-3 * p.J_upper);
+    EXPECT_GT(p.constants.shear_y, 0);
+    EXPECT_LT(p.constants.shear_y, 1);
+  }
+}
+
 TEST(SectionConstants, ScaleShiftAndTurnAsTheyShould) {
   const std::vector<Vec2> L{{0, 0}, {3, 0}, {3, 0.5}, {0.5, 0.5}, {0.5, 2}, {0, 2}};
   const SectionConstants k = section_constants(Polygon{L, {}});
