@@ -1,8 +1,10 @@
-// A compiled arithmetic expression: postfix code on a small stack, value and exact derivative by dual numbers.
+// A compiled arithmetic expression: postfix code on a small stack, value and exact derivative by dual
+// numbers.
 //
-// The scene reader compiles text into this; loads and motions evaluate it in a step. No allocation, bits fixed
-// on every CPU (math/trig.h). Variable 0 is the time t; the derivative is with respect to it, to the right in time at
-// a corner of abs, min or max. modulo takes the divisor's sign, round takes halves away from 0, step(x) = x ≥ 0 ? 1 : 0.
+// The scene reader compiles text into this; loads and motions evaluate it in a step. No allocation, bits
+// fixed on every CPU (math/trig.h). Variable 0 is the time t; the derivative is with respect to it, to the
+// right in time at a corner of abs, min or max. modulo takes the divisor's sign, round takes halves away from
+// 0, step(x) = x ≥ 0 ? 1 : 0.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +14,46 @@
 namespace limber::math {
 
 enum class Op : std::uint8_t {
-  constant, variable,                                    // push
-  negate, logical_not, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, exp, log, sqrt, abs, floor, ceil, round, sign, step,  // unary
-  add, subtract, multiply, divide, power, modulo, atan2, min, max,  // binary
-  less, less_equal, greater, greater_equal, equal, not_equal, logical_and, logical_or,  // binary, 0 or 1
-  select                                                 // ternary: cond, a, b → cond ≠ 0 ? a : b
+  constant,
+  variable,  // push
+  negate,
+  logical_not,
+  sin,
+  cos,
+  tan,
+  asin,
+  acos,
+  atan,
+  sinh,
+  cosh,
+  tanh,
+  exp,
+  log,
+  sqrt,
+  abs,
+  floor,
+  ceil,
+  round,
+  sign,
+  step,  // unary
+  add,
+  subtract,
+  multiply,
+  divide,
+  power,
+  modulo,
+  atan2,
+  min,
+  max,  // binary
+  less,
+  less_equal,
+  greater,
+  greater_equal,
+  equal,
+  not_equal,
+  logical_and,
+  logical_or,  // binary, 0 or 1
+  select       // ternary: cond, a, b → cond ≠ 0 ? a : b
 };
 
 struct Dual {

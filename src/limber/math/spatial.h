@@ -67,9 +67,9 @@ inline Vec6 cross_force(const Vec6& V, const Vec6& F) {
 Mat6 ad(const Vec6& V);  // the matrix of cross_motion(V, ·)
 
 struct Inertia {
-  double m = 0;            // [kg]
-  Vec3 h = Vec3::Zero();   // m·c [kg·m]
-  Mat3 I = Mat3::Zero();   // about the frame's origin [kg·m²]
+  double m = 0;           // [kg]
+  Vec3 h = Vec3::Zero();  // m·c [kg·m]
+  Mat3 I = Mat3::Zero();  // about the frame's origin [kg·m²]
 
   // From the mass, the centre of mass and the inertia about it, both in this frame.
   static Inertia about_com(double m, const Vec3& com, const Mat3& I_com);
@@ -93,7 +93,7 @@ namespace math {
 // SE(3): exp of a twist held constant for unit time, V = (ω; v); X exp(V) moves X along its own twist V.
 Pose se3_exp(const Vec6& V);
 Vec6 se3_log(const Pose& X);
-Mat6 se3_jacobian(const Vec6& V);          // right Jacobian: exp(V + δ) ≈ exp(V) exp(J_r δ)
+Mat6 se3_jacobian(const Vec6& V);  // right Jacobian: exp(V + δ) ≈ exp(V) exp(J_r δ)
 Mat6 se3_jacobian_inverse(const Vec6& V);
 
 // Inertias of solids of mass m about their centre, axes along the frame's.

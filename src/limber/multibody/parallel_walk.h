@@ -12,7 +12,8 @@ namespace limber::multibody {
 
 struct Workers {
   explicit Workers(int threads)
-      : allowed(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads)), arena(threads) {}
+      : allowed(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads)),
+        arena(threads) {}
   tbb::global_control allowed;  // more threads than cores on request
   tbb::task_arena arena;
 };
