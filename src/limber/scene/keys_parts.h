@@ -105,7 +105,7 @@ inline std::vector<Key> mass_keys() {
           .with(Range::positive)
           .otherwise("1000 kg/m3")
           .like("1240 kg/m3"),
-      quantity("mass", mass, "instead of a density").with(Range::positive).like("2 kg"),
+      quantity("mass", mass, "instead of a density").with(Range::non_negative).like("2 kg"),
       refer("material", "material", "gives the density").like("steel"),
   };
 }

@@ -1,0 +1,321 @@
+// Greedy orders on the graph of bodies, cut joints and loops; then the places of all blocks.
+#include "limber/multibody/elimination_order.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+namespace limber::multibody {
+namespace {
+
+using Kind = Elimination::Kind;
+
+// Multiply-adds of one elimination with m neighbours and d pivot columns, counted in the numeric code.
+double flops_of(int m, int d) { return 18.0 * d * m * (m + 1) + (60.0 + 42 * d) * m + 150 + 40 * d; }
+
+enum class Rule { leaf_first, deepest_leaf, with_cuts };
+
+class Greedy {
+ public:
+  Greedy(const Tree& tree, const Pattern& pattern, Rule rule, double penalty)
+      : tree_(tree), n_(tree.size()), rule_(rule), penalty_(penalty) {
+    adjacent_.resize(2 * n_ + static_cast<int>(pattern.loops.size()));
+    joints_.resize(n_);
+    attached_.resize(n_);
+    done_.assign(adjacent_.size(), 0);
+    current_.assign(n_, nowhere);
+    for (int i = 0; i < n_; ++i) {
+      joints_[i].push_back(i);
+      if (tree[i].parent >= 0) joints_[tree[i].parent].push_back(i);
+    }
+    for (const LinkPair& p : pattern.pairs) connect(p.a, p.b);
+    for (std::size_t l = 0; l < pattern.loops.size(); ++l)
+      for (const int end : {pattern.loops[l].a, pattern.loops[l].b})
+        if (end >= 0) connect(end, 2 * n_ + static_cast<int>(l));
+  }
+
+  // False if it becomes dearer than `limit`.
+  bool run(double limit) {
+    for (int i = 0; i < n_; ++i) offer(i);
+    while (!queue_.empty()) {
+      const int i = -queue_.begin()->second;
+      queue_.erase(queue_.begin());
+      current_[i] = nowhere;
+      eliminate_body(i);
+      if (flops > limit) return false;
+    }
+    return true;
+  }
+
+  std::vector<Elimination> steps;
+  std::vector<int> neighbours;
+  double flops = 0;
+  int cuts = 0, widest = 0;
+
+ private:
+  static constexpr double nowhere = -1;
+  using Entry = std::pair<double, int>;
+
+  void connect(int x, int y) {
+    insert(adjacent_[x], y);
+    insert(adjacent_[y], x);
+  }
+  static void insert(std::vector<int>& list, int x) {
+    const auto at = std::lower_bound(list.begin(), list.end(), x);
+    if (at == list.end() || *at != x) list.insert(at, x);
+  }
+  static void remove(std::vector<int>& list, int x) {
+    const auto at = std::lower_bound(list.begin(), list.end(), x);
+    if (at != list.end() && *at == x) list.erase(at);
+  }
+  int far_end(int joint, int body) const { return joint == body ? tree_[joint].parent : joint; }
+
+  // Puts body i into the queue at its present cost. Ties go to the deeper body: the order of plain ABA.
+  void offer(int i) {
+    if (done_[i]) return;
+    if (current_[i] != nowhere) queue_.erase({current_[i], -i});
+    current_[i] = nowhere;
+    const int joints = static_cast<int>(joints_[i].size());
+    if (joints > 1 && rule_ != Rule::with_cuts) return;
+    current_[i] = rule_ == Rule::deepest_leaf ? 0 : cost(i, joints);
+    queue_.insert({current_[i], -i});
+  }
+
+  double cost(int i, int joints) const {
+    int m = static_cast<int>(adjacent_[i].size());
+    for (const int joint : joints_[i]) {
+      const int other = far_end(joint, i);
+      if (other >= 0 && !std::binary_search(adjacent_[i].begin(), adjacent_[i].end(), other)) ++m;
+    }
+    if (joints == 0) return flops_of(m, 6);
+    const double extra = penalty_ * (joints - 1);
+    return flops_of(m + static_cast<int>(std::ceil(extra)), 1);
+  }
+
+  // The joint to keep: the one whose far end has the fewest neighbours; the own joint when equal.
+  int kept_joint(int i) const {
+    int best = -1;
+    std::size_t fewest = 0;
+    for (const int joint : joints_[i]) {
+      const int other = far_end(joint, i);
+      const std::size_t size = other < 0 ? 0 : adjacent_[other].size() + joints_[other].size();
+      if (best < 0 || size < fewest || (size == fewest && joint == i)) best = joint, fewest = size;
+    }
+    return best;
+  }
+
+  void cut_joint(int joint) {
+    const int child = joint, parent = tree_[joint].parent;
+    const int mu = n_ + joint;
+    remove_joint(child, joint);
+    connect(child, mu);
+    attached_[child].push_back(mu);
+    if (parent >= 0) {
+      remove_joint(parent, joint);
+      connect(parent, mu);
+      connect(parent, child);
+      attached_[parent].push_back(mu);
+    }
+    ++cuts;
+  }
+  void remove_joint(int body, int joint) {
+    auto& list = joints_[body];
+    list.erase(std::find(list.begin(), list.end(), joint));
+  }
+
+  void eliminate_body(int i) {
+    const int keep = joints_[i].empty() ? -1 : kept_joint(i);
+    const std::vector<int> joints = joints_[i];
+    for (const int joint : joints)
+      if (joint != keep) cut_joint(joint);
+    Elimination step;
+    step.node = i;
+    step.joint = keep;
+    step.kind = keep >= 0 ? Kind::along_joint : Kind::afloat;
+    if (keep >= 0) {
+      step.toward = far_end(keep, i);
+      step.reversed = keep != i;
+      joints_[i].clear();
+      if (step.toward >= 0) {
+        remove_joint(step.toward, keep);
+        step.tied = std::binary_search(adjacent_[i].begin(), adjacent_[i].end(), step.toward);
+        connect(i, step.toward);
+        auto& list = attached_[step.toward];
+        list.insert(list.end(), attached_[i].begin(), attached_[i].end());
+      }
+    }
+    const int d = keep >= 0 ? tree_[keep].dofs : 6;
+    eliminate(step, d);
+    if (keep < 0) finish_part(attached_[i]);
+  }
+
+  // A floating part is gone: its multipliers can go when only one is left.
+  void finish_part(const std::vector<int>& multipliers) {
+    parts_.push_back(multipliers);
+    bool again = true;
+    while (again) {
+      again = false;
+      for (auto& part : parts_) {
+        part.erase(std::remove_if(part.begin(), part.end(), [&](int mu) { return done_[mu]; }), part.end());
+        if (part.size() != 1) continue;
+        Elimination step;
+        step.node = part[0];
+        step.kind = Kind::cut;
+        step.joint = part[0] - n_;
+        eliminate(step, 6 - tree_[step.joint].dofs);
+        again = true;
+      }
+      std::erase_if(parts_, [](const auto& part) { return part.empty(); });
+    }
+  }
+
+  void eliminate(Elimination step, int d) {
+    const int x = step.node;
+    const std::vector<int> around = std::move(adjacent_[x]);
+    adjacent_[x].clear();
+    done_[x] = 1;
+    const int m = static_cast<int>(around.size());
+    for (const int k : around) remove(adjacent_[k], x);
+    merge_clique(around);
+    step.neighbours = static_cast<int>(neighbours.size());
+    step.neighbour_count = m;
+    neighbours.insert(neighbours.end(), around.begin(), around.end());
+    steps.push_back(step);
+    flops += flops_of(m, std::max(d, 1));
+    widest = std::max(widest, m);
+    for (const int k : around)
+      if (k < n_) offer(k);
+  }
+
+  void merge_clique(const std::vector<int>& around) {
+    for (const int k : around) {
+      merged_.clear();
+      std::set_union(adjacent_[k].begin(), adjacent_[k].end(), around.begin(), around.end(),
+                     std::back_inserter(merged_));
+      merged_.erase(std::find(merged_.begin(), merged_.end(), k));
+      adjacent_[k].assign(merged_.begin(), merged_.end());
+    }
+  }
+
+  const Tree& tree_;
+  int n_;
+  Rule rule_;
+  double penalty_;
+  std::vector<std::vector<int>> adjacent_, joints_, attached_, parts_;
+  std::vector<char> done_;
+  std::vector<double> current_;
+  std::set<Entry> queue_;  // (cost, −body)
+  std::vector<int> merged_;
+};
+
+// Numbers the blocks and finds where every update goes.
+void place_blocks(const Tree& tree, const Pattern& pattern, EliminationOrder& order) {
+  const int n = tree.size();
+  const int loops = static_cast<int>(pattern.loops.size());
+  std::vector<int> position(2 * n + loops, std::numeric_limits<int>::max());
+  for (std::size_t s = 0; s < order.steps.size(); ++s) position[order.steps[s].node] = static_cast<int>(s);
+  for (int l = 0; l < loops; ++l) position[2 * n + l] = static_cast<int>(order.steps.size()) + l;
+
+  order.diagonal.assign(2 * n, -1);
+  for (Elimination& step : order.steps) {
+    int* first = order.neighbours.data() + step.neighbours;
+    std::sort(first, first + step.neighbour_count, [&](int x, int y) { return position[x] < position[y]; });
+    order.diagonal[step.node] = order.blocks++;
+    step.block = order.blocks;
+    order.blocks += step.neighbour_count;
+    step.loop_count = static_cast<int>(
+        std::count_if(first, first + step.neighbour_count, [&](int x) { return x >= 2 * n; }));
+    if (step.kind == Kind::along_joint && step.toward >= 0)
+      step.toward_slot =
+          static_cast<int>(std::find(first, first + step.neighbour_count, step.toward) - first);
+  }
+
+  const auto block_of = [&](int x, int y, bool* turned = nullptr) {
+    if (x == y) return order.diagonal[x];
+    const bool swap = position[y] < position[x];
+    if (turned) *turned = swap;
+    if (swap) std::swap(x, y);
+    const Elimination& step = order.steps[position[x]];
+    const int* first = order.neighbours.data() + step.neighbours;
+    const int* last = first + step.neighbour_count;
+    const int* at = std::lower_bound(first, last, y, [&](int u, int v) { return position[u] < position[v]; });
+    return step.block + static_cast<int>(at - first);
+  };
+
+  for (Elimination& step : order.steps) {
+    step.target = static_cast<int>(order.targets.size());
+    const int* around = order.neighbours.data() + step.neighbours;
+    const int inner = step.neighbour_count - step.loop_count;
+    for (int k = 0; k < inner; ++k)
+      for (int l = k; l < step.neighbour_count; ++l) order.targets.push_back(block_of(around[k], around[l]));
+  }
+
+  for (const LinkPair& p : pattern.pairs) {
+    bool turned = false;
+    order.pair_block.push_back(block_of(p.a, p.b, &turned));
+    order.pair_turned.push_back(turned);
+  }
+  order.cut.assign(n, -1);
+  for (auto& list : order.cut_block) list.assign(n, -1);
+  for (auto& list : order.cut_turned) list.assign(n, 0);
+  for (std::size_t s = 0; s < order.steps.size(); ++s) {
+    if (order.steps[s].kind != Kind::cut) continue;
+    const int joint = order.steps[s].joint, parent = tree[joint].parent, mu = n + joint;
+    order.cut[joint] = static_cast<int>(s);
+    const auto place = [&](int which, int x, int y) {
+      bool turned = false;
+      order.cut_block[which][joint] = block_of(x, y, &turned);
+      order.cut_turned[which][joint] = turned;
+    };
+    place(0, joint, mu);
+    if (parent < 0) continue;
+    place(1, parent, mu);
+    place(2, joint, parent);
+  }
+  for (int l = 0; l < loops; ++l) {
+    const LoopSite& site = pattern.loops[l];
+    order.loop_block[0].push_back(site.a < 0 ? -1 : block_of(site.a, 2 * n + l));
+    order.loop_block[1].push_back(site.b < 0 ? -1 : block_of(site.b, 2 * n + l));
+    order.loop_offset.push_back(order.loop_rows);
+    order.loop_rows += site.capacity;
+  }
+}
+
+}  // namespace
+
+EliminationOrder find_order(const Tree& tree, const Pattern& pattern, bool allow_cuts) {
+  struct Try {
+    const char* name;
+    Rule rule;
+    double penalty;
+  };
+  constexpr Try portfolio[] = {{"leaf first, fewest neighbours", Rule::leaf_first, 0},
+                               {"deepest leaf first", Rule::deepest_leaf, 0},
+                               {"fewest neighbours, cut 2", Rule::with_cuts, 2},
+                               {"fewest neighbours, cut 4", Rule::with_cuts, 4}};
+  constexpr double cut_free_bonus = 2;
+  EliminationOrder best;
+  double best_score = std::numeric_limits<double>::infinity();
+  for (const Try& t : portfolio) {
+    const bool only_a_tree = pattern.pairs.empty() && pattern.loops.empty();
+    if (t.rule == Rule::with_cuts && (only_a_tree || !allow_cuts)) continue;
+    const double handicap = t.rule == Rule::with_cuts ? cut_free_bonus : 1;
+    Greedy greedy(tree, pattern, t.rule, t.penalty);
+    if (!greedy.run(best_score / handicap)) continue;
+    const double score = greedy.flops * (greedy.cuts > 0 ? handicap : 1);
+    if (score >= best_score) continue;
+    best_score = score;
+    best = {};
+    best.name = t.name;
+    best.steps = std::move(greedy.steps);
+    best.neighbours = std::move(greedy.neighbours);
+    best.flops = greedy.flops;
+    best.cuts = greedy.cuts;
+    best.widest = greedy.widest;
+  }
+  place_blocks(tree, pattern, best);
+  return best;
+}
+
+}  // namespace limber::multibody

@@ -1,0 +1,61 @@
+// In which order the generalised ABA eliminates the bodies of a structure, found once per topology.
+//
+// A body with one joint left is eliminated along that joint (pivot: the joint's own dofs); its other
+// neighbours become neighbours of the body at the joint's far end. A body wanted while it has more joints has
+// the others cut: a cut joint becomes a multiplier node (its 6 − d rows). A part of the tree that cuts have
+// set afloat ends with a body without joints (pivot 6×6), and then the multipliers of its cut follow. Loop
+// closures come last of all, in one dense block.
+//
+// No rule is best for every structure: leaf first is right for trees and wide fans, cuts are right for long
+// rows tied many times to one another (bridges). A small portfolio is tried and the cheapest taken; a
+// cut-free order is preferred unless it costs twice as much, since it needs no 6×6 pivots.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "limber/multibody/block_system.h"
+
+namespace limber::multibody {
+
+struct Elimination {
+  enum class Kind : std::uint8_t { along_joint, afloat, cut };
+  Kind kind = Kind::along_joint;
+  bool reversed = false;    // the joint belongs to the body at its far end
+  bool tied = false;        // more than the joint ties it to `toward`
+  int node = 0;             // body i < n; n + link: the multiplier of that link's joint
+  int joint = -1;           // link that owns the joint
+  int toward = -1;          // body at the far end; −1: the world
+  int toward_slot = -1;     // where it stands among the neighbours
+  int neighbours = 0;       // first entry in EliminationOrder::neighbours
+  int neighbour_count = 0;  // bodies and multipliers eliminated later, in order; then loops
+  int loop_count = 0;       // of them loops
+  int block = 0;            // first of its blocks: (node, neighbour)
+  int target = 0;           // first entry in EliminationOrder::targets
+};
+
+struct EliminationOrder {
+  std::string name;                // of the rule that found it
+  std::vector<Elimination> steps;  // in order
+  std::vector<int> neighbours;     // nodes; loop l is 2n + l
+  std::vector<int> targets;       // per step, per pair k ≤ l of its neighbours (k no loop): block of (k, l)
+  std::vector<int> diagonal;      // (2n) block of (node, node); −1: no such node
+  int blocks = 0;                 // 6×6 blocks in all
+  std::vector<int> cut;           // (n) step at which the multiplier of the link's joint goes; −1: not cut
+  std::vector<int> pair_block;    // (pairs) block of (a, b)
+  std::vector<char> pair_turned;  // (pairs) stored as (b, a)
+  std::vector<int> cut_block[3];  // (n) of a cut joint: (child, μ), (parent, μ), (child, parent); −1: none
+  std::vector<char> cut_turned[3];  // (n) stored the other way round
+  std::vector<int> loop_block[2];   // (loops) (a, λ), (b, λ); −1: the world
+  std::vector<int> loop_offset;     // (loops) first row in the dense block of the loops
+  int loop_rows = 0;                // of it
+  double flops = 0;                 // of factor and solve, estimated
+  int cuts = 0;
+  int widest = 0;  // most neighbours of a node
+};
+
+// Statics wants no cuts: then every pivot is a joint's.
+EliminationOrder find_order(const Tree& tree, const Pattern& pattern, bool allow_cuts = true);
+
+}  // namespace limber::multibody

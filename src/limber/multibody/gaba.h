@@ -1,0 +1,124 @@
+// The generalised articulated-body algorithm: a direct solver for BlockSystem, body by body in 6×6 blocks,
+// linear in the number of bodies for structures of bounded width. With no springs and no loops it is the
+// articulated-body algorithm. See docs/theory/articulated.md.
+//
+// A body i along its joint to q, φ_i = X φ_q + S a, with neighbours k (q among them):
+//   U_i = W_ii S,  U_k = W_ikᵀ S (+ Xᵀ U_i for k = q),  D = Sᵀ U_i + B
+//   W_kl −= U_k D⁻¹ U_lᵀ,  W_qk += Xᵀ W_ik,  W_qq += Xᵀ W_ii X + Xᵀ W_iq + W_iqᵀ X
+// A body afloat and a multiplier are the same with S = I and no q. Loops are left to one dense block
+// Λ = −G H⁻¹ Gᵀ, scaled to unit diagonal and factored with pivoting: rows that hang on others are dropped.
+//
+// `exact` is for statics: the matrix may be indefinite. Pivots are then split by their eigenvalues, their
+// signs counted (directions()), and a pivot too small to divide by is moved away and brought back by a
+// bordered system, so that no accident of the order decides.
+#pragma once
+
+#include <vector>
+
+#include "limber/multibody/elimination_order.h"
+
+namespace limber::multibody {
+
+class Gaba {
+ public:
+  // Give allow_cuts = false to use `exact`.
+  Gaba(const Tree& tree, const Pattern& pattern, bool allow_cuts = true);
+
+  // False if a pivot is not positive definite (not for exact): bad_link() names the link.
+  bool factor(const BlockSystem& system, bool exact = false);
+  // Scratch of a solve; several threads may solve with the same factor.
+  struct Scratch {
+    explicit Scratch(const Gaba& gaba);
+    std::vector<double> y, t;  // per column: D_c(τ + SᵀF) + a_g, τ + SᵀF
+    std::vector<Vec6> F, phi;  // (nodes) right-hand sides; twists and multipliers
+    VecX loops_g, loops_x, loops_y;
+  };
+  // `homogeneous`: rows that locks give are zero.
+  void solve(const BlockRhs& rhs, Scratch& scratch, BlockSolution& x, bool homogeneous = false) const;
+
+  int bad_link() const { return bad_link_; }
+  const EliminationOrder& order() const { return order_; }
+
+  // The force on the rates of a locked joint that its lock needed in the last solve, (dofs).
+  Vec6 lock_force(int link, const Scratch& scratch, const BlockSolution& x) const;
+
+  // exact: negative directions of the reduced matrix within the loops, pivots that had to be moved, and the
+  // least pivot relative to what it was made of (0: a limit point).
+  struct Directions {
+    int negative = 0;
+    int moved = 0;
+    double least = 1;
+    int least_link = -1;
+  };
+  Directions directions() const { return directions_; }
+  int dropped_rows() const { return loop_rows_ - loop_rank_; }
+
+  // A row of a loop is dropped when less than this is left of its (unit) diagonal.
+  static constexpr double drop_below = 1e-11;
+
+ private:
+  struct Pivot {
+    int dofs = 0;    // columns of S: joint dofs, or 6
+    int column = 0;  // first column in S_, y_, t_
+    int square = 0;  // first entry in D_, D_inverse_
+    int U = 0;       // first column in U_
+  };
+  struct Border {  // a pivot that was moved: D + shift e eᵀ
+    int joint = 0;
+    Vec6 e;
+    double shift = 0;
+  };
+
+  void scatter();
+  void scatter_cut(int joint);
+  void scatter_loops();
+  void set_subspace(int s);
+  void eliminate_any(int s);
+  template <int D>
+  void eliminate(int s);
+  template <int D>
+  Eigen::Matrix<double, D, D> invert(int s, Eigen::Matrix<double, D, D>& pivot, double scale);
+  template <int D>
+  void apply_lock(int s, const JointLock& lock, const Eigen::Matrix<double, D, D>& pivot, double scale,
+                  Eigen::Matrix<double, D, D>& inverse);
+  void transfer(int s);
+  void update_loops(int s, const double* V);
+  void factor_loops();
+  void factor_loops_exact();
+  void solve_loops(Scratch& w) const;
+  void forward(const BlockRhs& rhs, Scratch& w, bool homogeneous) const;
+  template <int D>
+  void forward_step(int s, const BlockRhs& rhs, Scratch& w, bool homogeneous) const;
+  template <int D>
+  void backward_step(int s, Scratch& w, BlockSolution& x) const;
+  void solve_plain(const BlockRhs& rhs, Scratch& w, BlockSolution& x, bool homogeneous) const;
+  void make_border();
+  void note_pivot(int s, double value, double scale);
+
+  const Tree* tree_;
+  const Pattern* pattern_;
+  const BlockSystem* system_ = nullptr;
+  EliminationOrder order_;
+  std::vector<Pivot> pivots_;          // (steps)
+  std::vector<Mat6> blocks_;           // W
+  std::vector<double> S_, U_, V_;      // columns of 6
+  std::vector<double> D_, D_inverse_;  // per step
+  std::vector<double> given_;          // per column: a_g
+  std::vector<Vec3> shift_;            // (steps) from the far end's origin to the node's
+  std::vector<int> cut_rows_;          // (n)
+  std::vector<Mat6> cut_basis_;        // (n) rows of a cut joint (and of its lock), at the child
+  MatX loops_, loops_factor_;          // Λ; factor of the scaled −Λ (exact: eigenvectors of Λ)
+  VecX loops_scale_, loops_noise_, loops_values_;
+  std::vector<int> loops_active_;  // rows in use
+  std::vector<int> loops_order_;   // pivoting
+  int loop_rows_ = 0, loop_rank_ = 0;
+  bool exact_ = false;
+  int bad_link_ = -1;
+  double largest_ = 1;  // exact: of the diagonal of the reduced matrix
+  Directions directions_;
+  std::vector<Border> borders_;
+  std::vector<BlockSolution> border_columns_;
+  MatX border_inverse_;
+};
+
+}  // namespace limber::multibody
