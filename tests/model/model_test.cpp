@@ -108,6 +108,14 @@ TEST(Model, NamesEveryProblem) {
       {"beam", "beam", "up", [](ModelParts& p) { p.beams[0].up = Vec3::UnitX(); }},
       {"loop", "loop", "", [](ModelParts& p) { p.loops[0].b = p.loops[0].a; }},
       {"probe", "q", "", [](ModelParts& p) { p.probes[0].joint = {}; }},
+      {"probe", "q", "", [](ModelParts& p) { p.probes[0].quantity = Quantity::rider_position; }},
+      {"rider", "car", "mass", [](ModelParts& p) { p.riders[0].mass = -1; }},
+      {"rider", "car", "mass", [](ModelParts& p) { p.riders[0].mass = std::nan(""); }},
+      {"rider", "car", "on", [](ModelParts& p) { p.riders[0].bodies = {}; }},
+      {"rider", "car", "on", [](ModelParts& p) { p.riders[0].to.pop_back(); }},
+      {"rider", "car", "on", [](ModelParts& p) { p.riders[0].bodies[1] = BodyId{9}; }},
+      {"rider", "car", "on", [](ModelParts& p) { p.riders[0].from[1].body = BodyId{0}; }},
+      {"rider", "car", "on", [](ModelParts& p) { p.riders[0].to[0].p = Vec3::Zero(); }},
   };
   ModelBuilder b;
   const BodyId first = b.add(box("a")), second = b.add(box("b"));
@@ -134,6 +142,14 @@ TEST(Model, NamesEveryProblem) {
   loop.name = "loop";
   loop.a = first, loop.b = second;
   b.add(loop);
+  Rider car;
+  car.name = "car";
+  for (const BodyId id : {first, second}) {
+    car.bodies.push_back(id);
+    car.from.push_back({id, {}, 0, Vec3::Zero()});
+    car.to.push_back({id, {}, 0, Vec3::UnitX()});
+  }
+  b.add(car);
   Probe probe;
   probe.name = "q";
   probe.quantity = Quantity::joint_force;
@@ -156,6 +172,26 @@ TEST(Model, NamesEveryProblem) {
           << "expected " << change.kind << " " << change.name << "." << change.field << ", got:\n"
           << e.what();
     }
+  }
+}
+
+TEST(Model, RenumbersTheBodiesOfARider) {
+  ModelBuilder b;
+  const BodyId last = b.add(box("last")), first = b.add(box("first"));
+  b.add(hinge("k", first, last));
+  b.add(hinge("j", world, first));
+  Rider car;
+  car.name = "car";
+  car.bodies = {first, last};
+  car.from = {{first, {}, 0, Vec3::Zero()}, {last, {}, 0, Vec3::Zero()}};
+  car.to = {{first, {}, 0, Vec3::UnitX()}, {last, {}, 0, Vec3::UnitX()}};
+  b.add(car);
+  const Model m = std::move(b).build();
+  const Rider& r = m.riders()[0];
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(m[r.bodies[i]].name, i == 0 ? "first" : "last");
+    EXPECT_EQ(r.from[i].body, r.bodies[i]);
+    EXPECT_EQ(r.to[i].body, r.bodies[i]);
   }
 }
 

@@ -159,7 +159,15 @@ class Mutator {
                                                     "%YAML 1.2\n",
                                                     "%TAG ! a\n",
                                                     "{a: &b [*b]}",
-                                                    "position"};
+                                                    "position",
+                                                    "${i}",
+                                                    "${",
+                                                    "${1/0}",
+                                                    "${links - 1}",
+                                                    "repeat: {i: 3}, ",
+                                                    "repeat: {i: [1, 4], j: i}, ",
+                                                    "{i: 1e9}",
+                                                    "EA"};
     static const std::vector<std::string> open = {"[",   "{",   "{a: ", "- ",  "? ", "(",
                                                   "'\"", "\n ", "[\n",  "- [", "!",  "&a "};
     switch (random_.below(12)) {
@@ -277,6 +285,14 @@ loops: {o: {type: spherical, a: x, b: h.last, at: h.tip}}
 drives: [{joint: c.0.joint, servo: {target: t, kp: 1, kd: 2}}]
 motions: [{joint: c.1.joint, position: 20 deg * sin(2*pi*t)}]
 wind: {velocity: {table: [[0, 1, 2, 3], [1, 2, 3, 4]]}}
+)",
+    R"(limber: 1
+parameters: {n: 4}
+chains: {"c${i}": {repeat: {i: 2}, links: n + i, length: 1, bend: 3 deg, first_joint: {stiffness: 1}}}
+bodies: {"b.${l}.${k}": {repeat: {l: 3, k: 2^l}, shapes: [{repeat: {m: k + 1}, box: [1, 1, 1 + m]}], at: [l, k, 0]}}
+springs: {"s.${l}.${k}": {repeat: {l: [1, 2], k: 2^l}, between: ["b.${l}.${k}", "b.${l-1}.${floor(k/2)}"], EA: 3 N}}
+riders: {r: {on: c1, mass: 3 kg, position: 2*t}, q: {on: [{repeat: {i: 3}, body: "c0.${i}", from: [0, 0, 0], to: [1, 0, 0]}], mass: 1, position: 0}}
+probes: [r.position, "c1.${n - 1}.position", {repeat: {i: 3}, name: "p${i}", quantity: position, on: "c0.${i}"}]
 )"};
 
 }  // namespace

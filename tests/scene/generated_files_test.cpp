@@ -41,7 +41,8 @@ TEST(Table, IsConsistent) {
     for (const Key& key : object.keys) {
       EXPECT_TRUE(keys.insert(key.name).second) << object.name << "." << key.name;
       EXPECT_TRUE((key.type == Type::object || key.type == Type::object_map ||
-                   key.type == Type::object_list) == (key.object != ObjectType::none))
+                   key.type == Type::object_list || key.type == Type::road) ==
+                  (key.object != ObjectType::none))
           << object.name << "." << key.name;
       if (key.type == Type::choice) {
         EXPECT_FALSE(split_choices(key).empty());

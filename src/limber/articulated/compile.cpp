@@ -12,6 +12,7 @@ namespace {
 const char* unit_of(Quantity quantity) {
   switch (quantity) {
     case Quantity::position:
+    case Quantity::rider_position:
     case Quantity::spring_length:
       return "m";
     case Quantity::velocity:
@@ -52,6 +53,8 @@ void refuse_what_is_no_tree(const Model& model) {
       problems.push_back(
           {"spring", s.name, "between",
            "method articulated runs springs between a body and the world, not between two bodies"});
+  for (const Rider& r : model.riders())
+    problems.push_back({"rider", r.name, "", "method articulated does not run riders"});
   if (model.bodies().empty() && model.beams().empty())
     problems.push_back({"scene", "", "", "has no bodies and no beams to simulate"});
   if (!problems.empty()) throw ModelError(std::move(problems));
@@ -181,6 +184,7 @@ void lay_out_scalars(SystemData& s) {
       case Quantity::gravity_energy:
       case Quantity::elastic_energy:
       case Quantity::total_energy:
+      case Quantity::rider_position:
         break;  // always there, below
     }
   }

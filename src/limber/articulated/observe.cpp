@@ -63,6 +63,8 @@ struct Observer {
         return energy.elastic;
       case Quantity::total_energy:
         return energy.total();
+      case Quantity::rider_position:
+        break;
     }
     return 0;
   }

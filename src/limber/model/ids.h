@@ -20,6 +20,7 @@ using JointId = Id<struct JointTag>;
 using BeamId = Id<struct BeamTag>;
 using SpringId = Id<struct SpringTag>;
 using LoopId = Id<struct LoopTag>;
+using RiderId = Id<struct RiderTag>;
 
 inline constexpr BodyId world{};  // the ground, where a body is expected
 

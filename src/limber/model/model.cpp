@@ -93,6 +93,11 @@ void reorder(ModelParts& parts) {
   for (Spring& s : parts.springs) fix_body(s.a.body), fix_body(s.b.body);
   for (Beam& b : parts.beams) fix_body(b.from.body);
   for (PointLoad& l : parts.point_loads) fix_body(l.at.body);
+  for (Rider& r : parts.riders) {
+    for (BodyId& id : r.bodies) fix_body(id);
+    for (Attachment& a : r.from) fix_body(a.body);
+    for (Attachment& a : r.to) fix_body(a.body);
+  }
   for (Probe& p : parts.probes) fix_body(p.at.body), fix_joint(p.joint);
 }
 

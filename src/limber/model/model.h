@@ -31,7 +31,8 @@ enum class Quantity : std::uint8_t {
   kinetic_energy,
   gravity_energy,
   elastic_energy,
-  total_energy  // 1 [J]: of the whole structure
+  total_energy,   // 1 [J]: of the whole structure
+  rider_position  // 3: where a rider is on its road [m]
 };
 
 struct Probe {
@@ -40,6 +41,7 @@ struct Probe {
   Attachment at;  // for point quantities
   JointId joint;
   SpringId spring;
+  RiderId rider;
 };
 
 struct ModelParts {
@@ -55,6 +57,7 @@ struct ModelParts {
   std::vector<Beam> beams;
   std::vector<PointLoad> point_loads;
   std::vector<DistributedLoad> distributed_loads;
+  std::vector<Rider> riders;
   std::optional<Wind> wind;
   VectorFunction gravity = VectorFunction::constant({0, 0, -9.81});
   std::vector<Probe> probes;
@@ -94,6 +97,7 @@ class Model {
   std::span<const Beam> beams() const { return parts_.beams; }
   std::span<const PointLoad> point_loads() const { return parts_.point_loads; }
   std::span<const DistributedLoad> distributed_loads() const { return parts_.distributed_loads; }
+  std::span<const Rider> riders() const { return parts_.riders; }
   const std::optional<Wind>& wind() const { return parts_.wind; }
   const VectorFunction& gravity() const { return parts_.gravity; }
   std::span<const Probe> probes() const { return parts_.probes; }
@@ -127,6 +131,7 @@ class ModelBuilder {
   void add(PrescribedMotion m) { parts.motions.push_back(std::move(m)); }
   void add(PointLoad l) { parts.point_loads.push_back(std::move(l)); }
   void add(DistributedLoad l) { parts.distributed_loads.push_back(std::move(l)); }
+  RiderId add(Rider r) { return push<RiderId>(parts.riders, std::move(r)); }
   void add(Probe p) { parts.probes.push_back(std::move(p)); }
   Model build() && { return Model(std::move(parts)); }
   Model build() const& { return Model(parts); }

@@ -25,6 +25,7 @@ class Checker {
     check_springs();
     check_beams();
     check_loads();
+    check_riders();
     check_probes();
     return std::move(problems_);
   }
@@ -295,6 +296,32 @@ class Checker {
     }
   }
 
+  void check_riders() {
+    check_names(parts_.riders, "rider");
+    for (const Rider& r : parts_.riders) {
+      non_negative("rider", r.name, "mass", r.mass);
+      if (r.bodies.empty()) add("rider", r.name, "on", "needs at least one body");
+      if (r.from.size() != r.bodies.size() || r.to.size() != r.bodies.size()) {
+        add("rider", r.name, "on", "every body needs a beginning and an end of its road");
+        continue;
+      }
+      for (std::size_t i = 0; i < r.bodies.size(); ++i) check_stretch(r, i);
+    }
+  }
+
+  void check_stretch(const Rider& r, std::size_t i) {
+    if (!r.bodies[i].valid() || !body_exists(r.bodies[i]))
+      return add("rider", r.name, "on", "refers to a body that does not exist");
+    for (const Attachment* a : {&r.from[i], &r.to[i]}) {
+      if (a->beam.valid() || a->body != r.bodies[i])
+        add("rider", r.name, "on", "a stretch of road begins and ends on its body");
+      if (!a->p.allFinite()) add("rider", r.name, "on", "must be a finite point");
+    }
+    if (!((r.to[i].p - r.from[i].p).norm() > 0))
+      add("rider", r.name, "on",
+          fmt::format("the road on \"{}\" has no length", parts_.bodies[r.bodies[i].value].name));
+  }
+
   void check_probes() {
     for (const Probe& p : parts_.probes) {
       switch (p.quantity) {
@@ -313,6 +340,10 @@ class Checker {
         case Quantity::spring_tension:
           if (!p.spring.valid() || p.spring.value >= int(parts_.springs.size()))
             add("probe", p.name, "", "refers to a spring that does not exist");
+          break;
+        case Quantity::rider_position:
+          if (!p.rider.valid() || p.rider.value >= int(parts_.riders.size()))
+            add("probe", p.name, "", "refers to a rider that does not exist");
           break;
         case Quantity::kinetic_energy:
         case Quantity::gravity_energy:

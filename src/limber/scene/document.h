@@ -10,14 +10,22 @@
 #include <deque>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "limber/scene/scene.h"
 
 namespace limber::scene {
 
+// The values of a repetition's indices, for what it makes.
+struct Scope {
+  std::vector<std::pair<std::string, double>> indices;  // the outermost first
+  std::string text() const;                             // "i = 3, j = 0"
+};
+
 struct Mark {
-  int line = 0, column = 0;  // from 1; columns count bytes until a diagnostic is written
+  int line = 0, column = 0;      // from 1; columns count bytes until a diagnostic is written
+  const Scope* scope = nullptr;  // of a node that a repetition made
 };
 
 enum class NodeKind : std::uint8_t { null, scalar, sequence, map };

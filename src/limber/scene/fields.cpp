@@ -245,6 +245,12 @@ std::array<TimeFunction, 6> Fields::functions(std::string_view name, JointKind k
   return out;
 }
 
+TimeFunction Fields::function(std::string_view name) const {
+  const Key& k = key(name, Type::function);
+  const Node* node = find(name);
+  return node ? reader.function(*node, path(name), k.dimension) : TimeFunction{};
+}
+
 VectorFunction Fields::vector_function(std::string_view name, double ramp) const {
   const Key& k = key(name, Type::vector_function);
   const Node* node = find(name);

@@ -35,6 +35,7 @@ class Fields {
   Pose pose() const;  // keys at, rotate
   DofArray values(std::string_view name, JointKind kind, double fallback = 0) const;
   std::array<TimeFunction, 6> functions(std::string_view name, JointKind kind) const;
+  TimeFunction function(std::string_view name) const;
   VectorFunction vector_function(std::string_view name, double ramp = 0) const;
   std::optional<Attachment> place(std::string_view name) const;
   void limits(std::string_view name, JointKind kind, JointLaw& law) const;
@@ -105,6 +106,7 @@ void read_beams(const Fields& scene);
 void read_springs(const Fields& scene);
 void read_loops(const Fields& scene);
 void read_loads(const Fields& scene);  // gravity and wind too
+void read_riders(const Fields& scene);
 void read_drives(const Fields& scene);
 void read_probes(const Fields& scene);
 void read_run(const Fields& scene);
@@ -130,6 +132,7 @@ void expand_ladder(const Fields& fields, std::string_view name, const Attachment
 JointKind joint_kind_of(std::string_view name);
 std::optional<double> read_density(const Fields& fields);  // density or material; nullopt: a mass was given
 std::optional<Color> read_color(const Fields& fields);
+std::vector<Shape> read_shapes(const Fields& fields);
 // F's axes for a joint: z along `axis`; universal: x and y.
 Mat3 joint_axes(JointKind kind, const Vec3& axis, const Vec3& axis2);
 

@@ -35,6 +35,8 @@ enum class Type : unsigned char {
   polyline,         // a beam's path: a list of points, {arc: …} or {helix: …}
   parameters,       // named numbers
   probes,           // a list of probes
+  repeat,           // indices with their counts
+  road,             // the name of a chain, or a list of stretches
   object,           // a mapping described by `object`
   object_map,       // named objects
   object_list,
@@ -66,6 +68,7 @@ enum class ObjectType : unsigned char {
   servo,
   joint_drive,
   joint_motion,
+  first_joint,
   chain,
   tree,
   ladder,
@@ -76,6 +79,8 @@ enum class ObjectType : unsigned char {
   spring,
   loop,
   load,
+  rider,
+  stretch,
   wind,
   function_table,
   place,

@@ -1,4 +1,6 @@
 // Every key of a scene: the scene itself, materials, sections, bodies and joints.
+#include <algorithm>
+
 #include "limber/scene/keys.h"
 #include "limber/scene/keys_parts.h"
 
@@ -32,6 +34,7 @@ Object scene_object() {
               object_map("springs", T::spring, "straight springs and cables"),
               object_map("loops", T::loop, "joints that close loops"),
               object_map("loads", T::load, "forces and moments"),
+              object_map("riders", T::rider, "vehicles that cross a row of bodies"),
               object("wind", T::wind, "air that moves"),
               object_list("drives", T::joint_drive, "motors of joints that are named elsewhere"),
               object_list("motions", T::joint_motion, "given motions of joints that are named elsewhere"),
@@ -305,12 +308,31 @@ std::vector<Object> joint_objects() {
 }  // namespace
 }  // namespace keys
 
+namespace {
+
+// What stands under a name, or in a list, may be repeated.
+void allow_repeat(std::vector<Object>& all) {
+  std::vector<ObjectType> types{ObjectType::probe};
+  for (const Object& object : all)
+    for (const Key& key : object.keys)
+      if (key.type == Type::object_map || key.type == Type::object_list || key.type == Type::road)
+        types.push_back(key.object);
+  for (Object& object : all)
+    if (std::find(types.begin(), types.end(), object.type) != types.end())
+      object.keys.push_back(
+          Key{"repeat", Type::repeat, "makes one for every index; see [Repetition](#repetition)"}.like(
+              "{i: 30}"));
+}
+
+}  // namespace
+
 const std::vector<Object>& key_table() {
   static const std::vector<Object> table = [] {
     std::vector<Object> all{keys::scene_object()};
     for (const auto& part : {keys::body_objects(), keys::joint_objects(), keys::short_form_objects(),
                              keys::material_objects(), keys::beam_objects(), keys::load_objects()})
       all.insert(all.end(), part.begin(), part.end());
+    allow_repeat(all);
     return all;
   }();
   return table;

@@ -13,10 +13,10 @@ std::vector<Object> short_form_objects() {
        "links, `arm.base` and "
        "`arm.tip` the two ends, and every link has its end as the point `tip`. A link's frame sits at its "
        "joint, with "
-       "the axes of `from`.",
+       "the axes of `from`, turned by `bend` from link to link.",
        join({root_keys(),
              {
-                 axis("direction", "of the links, in the axes of `from`").otherwise("[0, 0, -1]"),
+                 axis("direction", "of the first link, in the axes of `from`").otherwise("[0, 0, -1]"),
                  integer("links", "how many").needed().with(Range::at_least_one),
                  quantity("length", length, "of one link").needed().with(Range::positive).like("span/links"),
                  quantity("radius", length, "links are capsules of this radius")
@@ -25,12 +25,25 @@ std::vector<Object> short_form_objects() {
                  Key{"box", Type::vector, "links are boxes of this width and thickness instead", length,
                      Range::positive, Role::none, ObjectType::none, 2},
                  boolean("alternate", "every second joint's axis is turned by 90 degrees about `direction`"),
+                 quantity("bend", angle,
+                          "from each link to the next about `axis`, as written: all joints lie on a circle")
+                     .otherwise("0")
+                     .like("20 deg/links"),
+                 object("first_joint", T::first_joint, "where the first joint differs from the others"),
              },
              link_keys()}),
-       {{{"radius", "box"}, false}, {{"density", "mass", "material"}, false}},
+       {{{"radius", "box"}, false}, {{"alternate", "bend"}, false}, {{"density", "mass", "material"}, false}},
        "",
        "chains:\n  arm: {links: 12, length: 10 cm, radius: 1 cm, joint: revolute, axis: [0, 1, 0], "
        "stiffness: 2 N*m/rad}\n"},
+      {T::first_joint,
+       "first_joint",
+       "first_joint",
+       "What is not given is as for the other joints.",
+       join({law_keys(), start_keys()}),
+       {},
+       "",
+       "chains:\n  arm: {links: 12, length: 10 cm, stiffness: 2 N*m/rad, first_joint: {stiffness: 0}}\n"},
       {T::tree,
        "tree",
        "A tree",
@@ -172,11 +185,14 @@ std::vector<Object> load_objects() {
        "A spring",
        "Straight, between two places.",
        {Key{"between", Type::places, "its two ends"}.needed().like("[palm.left, finger.tip]"),
-        quantity("stiffness", stiffness, "").needed().with(Range::non_negative).like("4 kN/m"),
+        quantity("stiffness", stiffness, "").with(Range::non_negative).like("4 kN/m"),
+        quantity("EA", force, "of a cable: stiffness = EA / rest length")
+            .with(Range::non_negative)
+            .like("10 MN"),
         quantity("damping", damping, "").with(Range::non_negative).otherwise("0"),
         quantity("rest_length", length, "").with(Range::non_negative).otherwise("the distance at t = 0"),
         boolean("tension_only", "a cable: no force when it is shorter than its rest length")},
-       {},
+       {{{"stiffness", "EA"}, true}},
        "",
        "springs:\n  tendon: {between: [palm.left, finger.tip], stiffness: 4 kN/m, tension_only: true}\n"},
       {T::load,
@@ -197,6 +213,42 @@ std::vector<Object> load_objects() {
        "",
        "loads:\n  pull: {on: finger.tip, force: [20 N, 0, 0], ramp: 1 s}\n"
        "  snow: {along: roof, force_per_length: [0, 0, -500 N/m]}\n"},
+      {T::rider,
+       "rider",
+       "A rider",
+       "A weight that travels over a row of bodies, as a car over the links of a bridge. It stands on the "
+       "two "
+       "bodies whose middles are nearest around it, shared so that it passes from one to the next without a "
+       "jump.",
+       join({{
+                 Key{"on", Type::road, "a chain, link after link from base to tip, or its road in pieces",
+                     number, Range::any, Role::none, ObjectType::stretch}
+                     .needed()
+                     .like("deck"),
+                 quantity("mass", mass, "").needed().with(Range::non_negative).like("1500 kg"),
+                 Key{"position", Type::function,
+                     "along the road from its beginning; before it and beyond its end the rider is not there",
+                     length}
+                     .needed()
+                     .like("5 m/s * t"),
+             },
+             geometry_keys(),
+             {object_list("shapes", T::shape, "several shapes, each with its place"),
+              Key{"color", Type::color, "to draw it"}.like("\"#c04020\"")}}),
+       {{{"box", "sphere", "cylinder", "capsule", "shapes"}, false}},
+       "",
+       "riders:\n  car: {on: deck, mass: 1500 kg, position: 5 m/s * t, shapes: [{box: [4 m, 1.8 m, 1.4 m], "
+       "at: "
+       "[0, 0, 0.7 m]}]}\n"},
+      {T::stretch,
+       "stretch",
+       "A stretch of road",
+       "A piece of a rider's road, on one body.",
+       {refer("body", "body", "").needed(), vector("from", length, "where it begins, in the body").needed(),
+        vector("to", length, "where it ends, in the body").needed()},
+       {},
+       "",
+       ""},
       {T::wind,
        "wind",
        "Wind",
@@ -236,17 +288,18 @@ std::vector<Object> load_objects() {
        "place; `angle` or `position`, "
        "`velocity`, `force` of a joint; `length`, `tension` of a spring; `energy.kinetic`, `energy.gravity`, "
        "`energy.elastic`, "
-       "`energy.total`), or a mapping that gives it a name.",
+       "`energy.total`; `position` of a rider), or a mapping that gives it a name.",
        {text("name", "of the column").needed(),
         choice("quantity",
                "position velocity rotation angular_velocity joint_position joint_velocity joint_force "
                "spring_length "
-               "spring_tension kinetic_energy gravity_energy elastic_energy total_energy",
+               "spring_tension kinetic_energy gravity_energy elastic_energy total_energy rider_position",
                "")
             .needed(),
         place("on", "for quantities of a place"), refer("joint", "joint", "for quantities of a joint"),
-        refer("spring", "spring", "for quantities of a spring")},
-       {{{"on", "joint", "spring"}, false}},
+        refer("spring", "spring", "for quantities of a spring"),
+        refer("rider", "rider", "for the position of a rider")},
+       {{{"on", "joint", "spring", "rider"}, false}},
        "",
        "probes:\n  - finger.tip.position\n  - energy.total\n"
        "  - {name: middle, quantity: position, on: finger@0.5}\n"},

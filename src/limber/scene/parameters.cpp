@@ -102,6 +102,15 @@ std::optional<Quantified> Reader::look_up(std::string_view name, std::string& no
   return p.value;
 }
 
+Lookup Reader::lookup_in(const Scope* scope) {
+  return [this, scope](std::string_view name, std::string& note) -> std::optional<Quantified> {
+    if (scope)
+      for (const auto& [index, value] : scope->indices)
+        if (index == name) return Quantified{value, {}, true};
+    return look_up(name, note);
+  };
+}
+
 std::string Reader::suggest_parameter(std::string_view name) const {
   if (many_errors()) return "";
   Suggestion suggestion(name);

@@ -64,6 +64,8 @@ std::optional<Shape> read_geometry(const Fields& fields) {
   return std::nullopt;
 }
 
+}  // namespace
+
 std::vector<Shape> read_shapes(const Fields& fields) {
   std::vector<Shape> shapes;
   if (const auto shape = read_geometry(fields)) shapes.push_back(*shape);
@@ -76,6 +78,8 @@ std::vector<Shape> read_shapes(const Fields& fields) {
   });
   return shapes;
 }
+
+namespace {
 
 Inertia explicit_inertia(const Fields& fields) {
   const Path path = fields.path("inertia");

@@ -135,6 +135,7 @@ struct Row {
   Joint joint;
   Vec3 step;  // from joint to joint, in the link
   Mat3 odd_axes;
+  Mat3 bend = Mat3::Identity();  // of a link in the one before
 };
 
 void add_row(Reader& reader, std::string_view name, int count, const Row& row, const Attachment& from,
@@ -155,10 +156,31 @@ void add_row(Reader& reader, std::string_view name, int count, const Row& row, c
     joint.child = BodyId{first_body + i};
     if (i > 0) joint.X_PF.p = row.step;
     if (i % 2 == 1) joint.X_PF.R = joint.X_BM.R = row.odd_axes;
+    if (i > 0) joint.X_PF.R = row.bend * joint.X_PF.R;
     parts.bodies.push_back(std::move(body));
     parts.joints.push_back(std::move(joint));
     reader.extras.push_back({{}, false, first_joint + i, -1});
   }
+}
+
+}  // namespace
+
+namespace {
+
+// What the first joint has of its own.
+void read_first_joint(const Fields& chain, Joint& joint) {
+  const Fields fields(chain.reader, chain.node("first_joint"), ObjectType::first_joint,
+                      chain.path("first_joint"), chain.mark("first_joint"));
+  const auto set = [&](const char* key, DofArray& values) {
+    if (fields.has(key)) values = fields.values(key, joint.kind);
+  };
+  set("stiffness", joint.law.stiffness);
+  set("damping", joint.law.damping);
+  set("rest", joint.law.rest);
+  set("position", joint.position);
+  set("velocity", joint.velocity);
+  fields.limits("limits", joint.kind, joint.law);
+  joint.law.restitution = fields.quantity("restitution", joint.law.restitution);
 }
 
 }  // namespace
@@ -192,8 +214,11 @@ void expand_chain(const Fields& fields, std::string_view name, const Attachment&
   row.joint.X_BM.R = joint_axes(style.kind, axis, across);
   row.odd_axes = row.joint.X_BM.R;
   if (fields.boolean("alternate")) row.odd_axes = math::so3_exp(0.5 * pi * d) * row.joint.X_BM.R;
+  row.bend = math::so3_exp(fields.quantity("bend", 0) * axis);
   row.joint.X_PF = {row.joint.X_BM.R, from.p + start};
+  const std::size_t first = reader.parts.joints.size();
   add_row(reader, name, links, row, from, fields.self());
+  if (fields.has("first_joint")) read_first_joint(fields, reader.parts.joints[first]);
 }
 
 void expand_helix(const Fields& fields, std::string_view name, const Attachment& from) {

@@ -138,8 +138,9 @@ void read_joint(const Fields& fields, std::string_view name, std::vector<int>& p
 }
 
 // Explicit bodies that hang on no joint get one: fixed, or free at the centre of mass.
-void add_own_joint(const Fields& fields, std::string_view name, const std::vector<int>& joint_of) {
+void add_own_joint(const Fields& fields, std::string_view name) {
   Reader& reader = fields.reader;
+  std::vector<int>& joint_of = reader.joint_of;
   const auto found = reader.body_names.find(name);
   if (found == reader.body_names.end()) return;
   const BodyId id{found->second};
@@ -163,7 +164,7 @@ void add_own_joint(const Fields& fields, std::string_view name, const std::vecto
              v = X_WB.R.transpose() * fields.vector("velocity");
   if (!fixed)
     for (int i = 0; i < 3; ++i) joint.velocity[i] = w[i], joint.velocity[i + 3] = v[i];
-  reader.extras[id.value].own_joint = static_cast<int>(reader.parts.joints.size());
+  reader.extras[id.value].own_joint = joint_of[id.value] = static_cast<int>(reader.parts.joints.size());
   reader.parts.joints.push_back(std::move(joint));
 }
 
@@ -203,12 +204,13 @@ void read_joints(const Fields& scene) {
     joint.X_PF = frames.X_PF;
     joint.X_BM = frames.X_BM;
   }
-  std::vector<int> joint_of(reader.parts.bodies.size(), -1);
+  std::vector<int>& joint_of = reader.joint_of;
+  joint_of.assign(reader.parts.bodies.size(), -1);
   for (std::size_t j = 0; j < reader.parts.joints.size(); ++j)
     if (const BodyId child = reader.parts.joints[j].child; child.valid())
       joint_of[child.value] = static_cast<int>(j);
   for_each_entry(scene, "bodies", ObjectType::body,
-                 [&](const Fields& fields, std::string_view name) { add_own_joint(fields, name, joint_of); });
+                 [&](const Fields& fields, std::string_view name) { add_own_joint(fields, name); });
 }
 
 void read_loops(const Fields& scene) {

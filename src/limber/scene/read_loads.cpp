@@ -1,5 +1,7 @@
-// Springs, loads, gravity, wind, probes and the options of a run.
+// Springs, loads, riders, gravity, wind and the options of a run.
 #include <fmt/format.h>
+
+#include <cmath>
 
 #include "limber/scene/fields.h"
 #include "limber/scene/suggest.h"
@@ -47,6 +49,51 @@ void read_distributed_load(const Fields& fields, std::string_view name, double r
   reader.parts.distributed_loads.push_back(std::move(load));
 }
 
+// The stiffness of a cable with this EA; its rest length may be its length at t = 0.
+double cable_stiffness(const Fields& fields, const Spring& spring) {
+  Reader& reader = fields.reader;
+  double length = spring.rest_length;
+  if (length < 0 && (spring.a.beam.valid() || spring.b.beam.valid())) {
+    fields.error("EA", "with an end on a beam, give the rest_length too");
+    return 0;
+  }
+  const auto at = [&](const Attachment& a) { return reader.start_pose(a.body) * a.p; };
+  if (length < 0) length = (at(spring.b) - at(spring.a)).norm();
+  if (length > 0 && std::isfinite(length)) return fields.quantity("EA", 0) / length;
+  fields.error("EA", "the cable has no length");
+  return 0;
+}
+
+// The road of a rider: the links of a chain in order, or pieces as given.
+void read_road(const Fields& fields, Rider& rider) {
+  Reader& reader = fields.reader;
+  const auto add = [&](BodyId id, const Vec3& from, const Vec3& to) {
+    rider.bodies.push_back(id);
+    rider.from.push_back({id, {}, 0, from});
+    rider.to.push_back({id, {}, 0, to});
+  };
+  const Node& on = fields.node("on");
+  if (on.is_scalar()) {
+    const Series* series = reader.find_series(on.text);
+    if (!series || series->first_leaf >= 0) {
+      fields.error("on",
+                   fmt::format("there is no chain {}{}", quoted(on.text), reader.suggest_chain(on.text)));
+      return;
+    }
+    for (int i = 0; i < series->count; ++i) {
+      const BodyId id{series->first_body + i};
+      for (const NamedPoint& point : reader.parts.bodies[id.value].points)
+        if (point.name == "tip") add(id, Vec3::Zero(), point.p);
+    }
+    return;
+  }
+  for_each_item(fields, "on", ObjectType::stretch, [&](const Fields& item) {
+    if (!item.has("body")) return;
+    const auto id = reader.body(item.node("body"), item.path("body"), false);
+    if (id) add(*id, item.vector("from"), item.vector("to"));
+  });
+}
+
 }  // namespace
 
 void read_springs(const Fields& scene) {
@@ -72,6 +119,7 @@ void read_springs(const Fields& scene) {
         spring.b = reader.place(*node.items[1], {&path, {}, 1}).value_or(Attachment{});
       }
     }
+    if (fields.has("EA") && !fields.has("stiffness")) spring.stiffness = cable_stiffness(fields, spring);
     reader.parts.springs.push_back(std::move(spring));
   });
 }
@@ -96,6 +144,23 @@ void read_loads(const Fields& scene) {
   wind.drag_coefficient = fields.quantity("drag_coefficient", wind.drag_coefficient);
   reader.remember("wind", "", fields.self(), fields.mark(), fields.path());
   reader.parts.wind = wind;
+}
+
+void read_riders(const Fields& scene) {
+  Reader& reader = scene.reader;
+  for_each_entry(scene, "riders", ObjectType::rider, [&](const Fields& fields, std::string_view name) {
+    if (!reader.claim_entities(1, fields.mark(), fields.path())) return;
+    Rider rider;
+    rider.name = name;
+    rider.mass = fields.quantity("mass", 0);
+    rider.position = fields.function("position");
+    rider.shapes = read_shapes(fields);
+    rider.color = read_color(fields);
+    reader.rider_names.emplace(name, static_cast<int>(reader.parts.riders.size()));
+    reader.remember("rider", name, fields.self(), fields.mark(), fields.path());
+    if (fields.has("on")) read_road(fields, rider);
+    reader.parts.riders.push_back(std::move(rider));
+  });
 }
 
 void read_run(const Fields& scene) {

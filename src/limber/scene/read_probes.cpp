@@ -8,7 +8,7 @@ namespace limber::scene {
 
 namespace {
 
-enum class Of : unsigned char { place, joint, spring, scene };
+enum class Of : unsigned char { place, joint, spring, rider, scene };
 struct Word {
   const char* name;
   Of of;
@@ -25,6 +25,7 @@ constexpr Word words[] = {
     {"force", Of::joint, Quantity::joint_force},
     {"length", Of::spring, Quantity::spring_length},
     {"tension", Of::spring, Quantity::spring_tension},
+    {"position", Of::rider, Quantity::rider_position},
 };
 constexpr std::pair<const char*, Quantity> energies[] = {{"kinetic", Quantity::kinetic_energy},
                                                          {"gravity", Quantity::gravity_energy},
@@ -34,7 +35,8 @@ constexpr std::pair<const char*, Quantity> energies[] = {{"kinetic", Quantity::k
 Of of(Quantity quantity) {
   if (quantity <= Quantity::angular_velocity) return Of::place;
   if (quantity <= Quantity::joint_force) return Of::joint;
-  return quantity <= Quantity::spring_tension ? Of::spring : Of::scene;
+  if (quantity <= Quantity::spring_tension) return Of::spring;
+  return quantity == Quantity::rider_position ? Of::rider : Of::scene;
 }
 
 // Fills the probe if `subject` names something that has this quantity.
@@ -50,6 +52,11 @@ bool resolve(const Reader& reader, const Word& word, std::string_view subject, P
     const auto id = reader.find_joint(subject);
     if (id) probe.joint = *id;
     return id.has_value();
+  }
+  if (word.of == Of::rider) {
+    const auto found = reader.rider_names.find(subject);
+    if (found != reader.rider_names.end()) probe.rider = RiderId{found->second};
+    return found != reader.rider_names.end();
   }
   const auto found = reader.spring_names.find(subject);
   if (found != reader.spring_names.end()) probe.spring = SpringId{found->second};
@@ -105,12 +112,13 @@ void read_text_probe(Reader& reader, const Node& node, const Path& path) {
     if (suggestion.empty())
       suggestion = word.of == Of::place   ? reader.suggest_body(subject)
                    : word.of == Of::joint ? reader.suggest_joint(subject)
+                   : word.of == Of::rider ? reader.suggest_rider(subject)
                                           : reader.suggest_spring(subject);
   }
   if (hits > 1)
     return reader.error(
         node, path,
-        fmt::format("{0} is a body and a joint; write {{name: …, quantity: …, joint: {0}}} or on: {0}",
+        fmt::format("several things are called {0}; write {{name: …, quantity: …, joint: {0}}} or on: {0}",
                     subject));
   if (hits == 1) return;
   if (!known) return reader.error(node, path, unknown_quantity(quantity));
@@ -130,8 +138,9 @@ void read_probe_object(Reader& reader, const Node& node, const Path& path) {
   const char* wanted = kind == Of::place    ? "on"
                        : kind == Of::joint  ? "joint"
                        : kind == Of::spring ? "spring"
+                       : kind == Of::rider  ? "rider"
                                             : "";
-  for (const char* key : {"on", "joint", "spring"}) {
+  for (const char* key : {"on", "joint", "spring", "rider"}) {
     if (fields.has(key) && std::string_view(key) != wanted)
       return fields.error(key, "does not fit the quantity");
   }
@@ -152,6 +161,13 @@ void read_probe_object(Reader& reader, const Node& node, const Path& path) {
       return fields.error("spring", fmt::format("there is no spring {}{}", quoted(name.text),
                                                 reader.suggest_spring(name.text)));
     probe.spring = SpringId{found->second};
+  } else if (kind == Of::rider) {
+    const Node& name = fields.node("rider");
+    const auto found = reader.rider_names.find(name.text);
+    if (!name.is_scalar() || found == reader.rider_names.end())
+      return fields.error(
+          "rider", fmt::format("there is no rider {}{}", quoted(name.text), reader.suggest_rider(name.text)));
+    probe.rider = RiderId{found->second};
   }
   reader.parts.probes.push_back(std::move(probe));
 }

@@ -60,7 +60,12 @@ void Reader::error(const Mark& mark, const Path& path, std::string message) {
     ++dropped;
     return;
   }
-  diagnostics.push_back({file, mark.line, mark.column, path.text(), std::move(message)});
+  diagnostics.push_back(diagnostic(mark, path.text(), std::move(message)));
+}
+
+Diagnostic Reader::diagnostic(const Mark& mark, std::string path, std::string message) const {
+  if (mark.scope) message += fmt::format(" ({})", mark.scope->text());
+  return {file, mark.line, mark.column, std::move(path), std::move(message)};
 }
 
 void Reader::command_line_error(const std::string& name, std::string message) {
@@ -80,9 +85,9 @@ std::optional<Expression> Reader::expression(const Node& node, const Path& path,
     out.loose = true;
     return out;
   }
-  const Lookup lookup = [this](std::string_view name, std::string& note) { return look_up(name, note); };
   const auto suggest = [this](std::string_view name) { return suggest_parameter(name); };
-  const ExpressionResult result = compile_expression(node.text, lookup, allow_time, suggest);
+  const ExpressionResult result =
+      compile_expression(node.text, lookup_in(node.mark.scope), allow_time, suggest);
   if (!result.expression) {
     Mark mark = node.mark;
     if (!node.quoted && node.text.find('\n') == std::string_view::npos)
@@ -99,6 +104,22 @@ std::optional<Expression> Reader::expression(const Node& node, const Path& path,
     return std::nullopt;
   }
   return out;
+}
+
+std::optional<Quantified> Reader::value_within(const Node& node, const Path& path, std::string_view text,
+                                               std::size_t offset, const Scope* scope) {
+  const auto suggest = [this](std::string_view name) { return suggest_parameter(name); };
+  const ExpressionResult result = compile_expression(text, lookup_in(scope), false, suggest);
+  std::string problem = result.error;
+  if (result.expression && std::isfinite(result.expression->value))
+    return Quantified{result.expression->value, result.expression->dimension, result.expression->loose};
+  if (result.expression) problem = fmt::format("expected a number, got {}", result.expression->value);
+  Mark mark = node.mark;
+  mark.scope = scope;
+  if (!node.quoted && node.text.find('\n') == std::string_view::npos)
+    mark.column += static_cast<int>(offset + result.offset);
+  error(mark, path, fmt::format("in {}: {}", quoted(node.text), problem));
+  return std::nullopt;
 }
 
 std::optional<double> Reader::quantity(const Node& node, const Path& path, const Dimension& expected,

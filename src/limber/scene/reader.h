@@ -1,6 +1,7 @@
 // The state of reading one scene: diagnostics, parameters, names, and the model's parts as they grow.
 #pragma once
 
+#include <deque>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -50,6 +51,7 @@ class Reader {
     error(node.mark, path, std::move(message));
   }
   void command_line_error(const std::string& name, std::string message);
+  Diagnostic diagnostic(const Mark& mark, std::string path, std::string message) const;
   bool many_errors() const {
     return diagnostics.size() > 50;
   }  // suggestions are not worth their time any more
@@ -69,10 +71,14 @@ class Reader {
   std::optional<Vec3> axis(const Node& node, const Path& path);  // unit
   std::optional<Mat3> rotation(const Node& node, const Path& path);
   bool check_name(const Node& key, const Path& path);
+  // The value of the expression that stands `offset` bytes into the text of `node`, in `scope`.
+  std::optional<Quantified> value_within(const Node& node, const Path& path, std::string_view text,
+                                         std::size_t offset, const Scope* scope);
 
   // --- parameters (parameters.cpp)
   void read_parameters(const Node* node, const Path& path);
   std::vector<Parameter> parameter_list() const;
+  bool has_parameter(std::string_view name) const { return parameters_.count(std::string(name)) > 0; }
 
   // --- functions of time (functions.cpp); `ramp` 0: none
   TimeFunction function(const Node& node, const Path& path, const Dimension& expected, double ramp = 0);
@@ -89,6 +95,8 @@ class Reader {
   std::string suggest_body(std::string_view name) const;
   std::string suggest_joint(std::string_view name) const;
   std::string suggest_spring(std::string_view name) const;
+  std::string suggest_rider(std::string_view name) const;
+  std::string suggest_chain(std::string_view name) const;
   void remember(const char* kind, std::string_view name, const Node& node, const Mark& mark,
                 const Path& path);
   const Series* find_series(std::string_view name) const;
@@ -97,6 +105,8 @@ class Reader {
 
   // The pose of a body with all joints at 0, found by climbing to a written pose.
   Pose reference_pose(BodyId id);
+  // Its pose at t = 0; once all joints are read.
+  Pose start_pose(BodyId id);
 
   const Document& document;
   std::string file;
@@ -104,6 +114,11 @@ class Reader {
   std::filesystem::path folder;
   const std::vector<sim::SourceFile>* embedded;
   std::vector<sim::SourceFile> files;  // read besides the scene
+
+  // What repetitions made (repeat.cpp).
+  std::deque<Node> made_nodes;
+  std::deque<std::string> made_texts;
+  std::deque<Scope> scopes;
 
   ModelParts parts;
   sim::RunOptions run;
@@ -114,8 +129,9 @@ class Reader {
     int own_joint = -1;       // made for it because it floats or is fixed: "body.joint"
   };
   std::vector<BodyExtra> extras;  // of each body
+  std::vector<int> joint_of;      // of each body, -1: none; once all joints are read
   std::unordered_map<std::string_view, int> body_names, joint_names, beam_names, spring_names, material_names,
-      section_names;
+      section_names, rider_names;
   std::unordered_map<std::string, Origin> origins;  // by "kind name"
 
  private:
@@ -128,6 +144,7 @@ class Reader {
     Quantified value;
   };
   std::optional<Quantified> look_up(std::string_view name, std::string& note);
+  Lookup lookup_in(const Scope* scope);  // indices, then parameters
   void evaluate(const std::string& name, ParameterState& parameter);
   std::string suggest_parameter(std::string_view name) const;
   std::optional<std::vector<std::vector<double>>> table_rows(const Node& node, const Path& path,
@@ -144,7 +161,13 @@ class Reader {
   double entities_ = 0;
   std::vector<Pose> reference_;
   std::vector<char> reference_state_;  // 0 unknown, 1 climbing, 2 known
+  std::vector<Pose> start_;
+  std::vector<char> start_known_;
 };
+
+// The scene with its repetitions written out and every ${…} replaced (repeat.cpp); null: an error was
+// reported.
+const Node* expand_repeats(Reader& reader, const Node& root, bool parameters_good);
 
 std::string expected_text(const Dimension& dimension, Range range);
 std::string quoted(std::string_view text);  // "…", cut if long

@@ -89,6 +89,10 @@ std::string type_text(const Key& key) {
       return "names with numbers";
     case Type::probes:
       return "list of " + link(ObjectType::probe);
+    case Type::repeat:
+      return "indices with their counts";
+    case Type::road:
+      return "name of a chain, or list of " + link(key.object);
     case Type::object:
       return link(key.object);
     case Type::object_map:
@@ -163,7 +167,33 @@ std::string reference_markdown() {
       "`arm.0`, `arm.1`, … and the joints `arm.0.joint`, …. A body that floats or is fixed has the joint "
       "`body.joint`. References are by\n"
       "name, never by position in the file, and may point forward. YAML anchors, aliases and `<<` may be "
-      "used.\n\n",
+      "used.\n\n"
+      "`${{expression}}` in a name, a reference or any other text but `title`, `description` and "
+      "`parameters` "
+      "is replaced by its\n"
+      "value: `\"deck.${{links - 1}}\"` (in quotes inside `[ ]` or `{{ }}`). Whole numbers are written "
+      "without "
+      "a point, others in full,\n"
+      "with their SI unit.\n\n"
+      "## Repetition\n\n"
+      "Whatever stands under a name (a body, a joint, a spring, a chain, …), and a mapping in a list, may "
+      "have "
+      "a `repeat`. It is\n"
+      "made once for every value of the index: `repeat: {{i: 30}}` counts from 0 to 29, `{{i: [1, 29]}}` "
+      "from 1 "
+      "to 29. Up to four\n"
+      "indices are nested, the first outermost; a later one's count may use the earlier ones, as in "
+      "`{{level: 5, "
+      "k: 2^level}}`.\n"
+      "Expressions in it use the indices like parameters; names need `${{ }}` and must come out "
+      "different:\n\n"
+      "```yaml\n"
+      "springs:\n"
+      "  cable.${{i}}:\n"
+      "    repeat: {{i: 30}}\n"
+      "    between: [\"tower.${{i}}\", \"deck.${{3*i + 1}}\"]\n"
+      "    stiffness: (10 + i) * 1 kN/m\n"
+      "```\n\n",
       function_list(), unit_table_markdown());
   for (const Object& object : key_table()) text += object_section(object);
   text.pop_back();

@@ -215,6 +215,21 @@ std::string Reader::suggest_spring(std::string_view name) const {
   return suggestion.text();
 }
 
+std::string Reader::suggest_rider(std::string_view name) const {
+  if (many_errors()) return "";
+  Suggestion suggestion(name);
+  for (const auto& [known, id] : rider_names) suggestion.offer(known);
+  return suggestion.text();
+}
+
+std::string Reader::suggest_chain(std::string_view name) const {
+  if (many_errors()) return "";
+  Suggestion suggestion(name);
+  for (const Series& s : series_)
+    if (s.first_leaf < 0) suggestion.offer(s.name);
+  return suggestion.text();
+}
+
 void Reader::remember(const char* kind, std::string_view name, const Node& node, const Mark& mark,
                       const Path& path) {
   origins.emplace(fmt::format("{} {}", kind, name), Origin{&node, mark, path.text()});
@@ -250,6 +265,24 @@ Pose Reader::reference_pose(BodyId id) {
     reference_state_[*it] = 2;
   }
   return X;
+}
+
+Pose Reader::start_pose(BodyId id) {
+  start_.resize(parts.bodies.size());
+  start_known_.resize(parts.bodies.size(), 0);
+  std::vector<int> climbed;
+  int b = id.value;
+  while (b >= 0 && !start_known_[b] && joint_of[b] >= 0) {
+    start_known_[b] = 1;  // ends the climb in a ring, which the model reports
+    climbed.push_back(b);
+    b = parts.joints[joint_of[b]].parent.value;
+  }
+  for (auto it = climbed.rbegin(); it != climbed.rend(); ++it) {
+    const Joint& j = parts.joints[joint_of[*it]];
+    const Pose X_WP = j.parent.valid() ? start_[j.parent.value] : Pose::identity();
+    start_[*it] = X_WP * j.X_PF * joint_pose(j.kind, j.position) * j.X_BM.inverse();
+  }
+  return id.valid() ? start_[id.value] : Pose::identity();
 }
 
 }  // namespace limber::scene

@@ -78,8 +78,8 @@ Diagnostic locate(const Reader& reader, const Problem& problem) {
   }
   if (found == reader.origins.end()) return {reader.file, 1, 1, problem.kind, to_string(problem)};
   const Origin& origin = found->second;
-  Diagnostic d{reader.file, origin.mark.line, origin.mark.column, origin.path, problem.message};
-  if (name != problem.name) d.message = to_string(problem);
+  const std::string said = name != problem.name ? to_string(problem) : problem.message;
+  Diagnostic d = reader.diagnostic(origin.mark, origin.path, said);
   const Entry* entry = problem.field.empty() ? nullptr : origin.node->find(problem.field);
   if (entry) {
     const Mark& mark = entry->value->kind == NodeKind::null ? entry->key->mark : entry->value->mark;
@@ -87,25 +87,36 @@ Diagnostic locate(const Reader& reader, const Problem& problem) {
     d.column = mark.column;
     d.path += "." + problem.field;
   } else if (!problem.field.empty() && name == problem.name) {
-    d.message = fmt::format("{}: {}", problem.field, problem.message);
+    d.message = fmt::format("{}: {}", problem.field, d.message);
   }
   return d;
 }
 
 bool is_scene_key(std::string_view name) { return find_key(object_of(ObjectType::scene), name) != nullptr; }
 
-void read_scene(Reader& reader, const Node& root) {
-  const Path path;
-  const Fields scene(reader, root, ObjectType::scene, path, root.mark);
-  if (!root.is_map()) return;
+// What is read as it is written: no ${…} there. False: a parameter is wrong.
+bool read_heading(Reader& reader, const Fields& scene) {
   const std::size_t before = reader.diagnostics.size();
   const int version = scene.integer("limber", 1);
   if (version != 1 && reader.diagnostics.size() == before)
     scene.error("limber", fmt::format("this limber reads version 1 of the scene language, not {}", version));
   reader.parts.title = scene.text("title");
   scene.text("description");
+  const std::size_t errors = reader.diagnostics.size();
   reader.read_parameters(scene.has("parameters") ? &scene.node("parameters") : nullptr,
                          scene.path("parameters"));
+  return reader.diagnostics.size() == errors;
+}
+
+void read_scene(Reader& reader, const Node& written) {
+  const Path path;
+  const Fields heading(reader, written, ObjectType::scene, path, written.mark);
+  if (!written.is_map()) return;
+  const bool parameters_good = read_heading(reader, heading);
+  const Node* expanded = expand_repeats(reader, written, parameters_good);
+  if (!expanded) return;
+  const Node& root = *expanded;
+  const Fields scene(reader, root, ObjectType::scene, path, root.mark);
   read_materials(scene);
   read_sections(scene);
   read_bodies(scene);
@@ -115,6 +126,7 @@ void read_scene(Reader& reader, const Node& root) {
   read_springs(scene);
   read_loops(scene);
   read_loads(scene);
+  read_riders(scene);
   read_drives(scene);
   read_probes(scene);
   read_run(scene);

@@ -12,7 +12,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* name_pattern = "^[A-Za-z_][A-Za-z0-9_-]*(\\.[A-Za-z0-9_-]+)*$";
+// A name, with ${…} in it or not.
+constexpr const char* name_pattern =
+    "^([A-Za-z_]|\\$\\{[^}]*\\})([A-Za-z0-9_-]|\\$\\{[^}]*\\})*(\\.([A-Za-z0-9_-]|\\$\\{[^}]*\\})+)*$";
+constexpr const char* index_pattern = "^[A-Za-z_][A-Za-z0-9_]*$";
 
 Json reference(const std::string& name) { return {{"$ref", "#/definitions/" + name}}; }
 Json reference(ObjectType type) { return reference(std::string("object_") + object_of(type).name); }
@@ -121,6 +124,15 @@ Json value_schema(const Key& key) {
       return map_of(quantity(Range::any));
     case Type::probes:
       return list_of(any_of({Json{{"type", "string"}}, reference(ObjectType::probe)}));
+    case Type::repeat:
+      return {
+          {"type", "object"},
+          {"minProperties", 1},
+          {"maxProperties", 4},
+          {"propertyNames", {{"pattern", index_pattern}}},
+          {"additionalProperties", any_of({integer(Range::non_negative), list_of(integer(Range::any), 2)})}};
+    case Type::road:
+      return any_of({Json{{"type", "string"}}, list_of(reference(key.object))});
     case Type::object:
       return reference(key.object);
     case Type::object_map:

@@ -38,6 +38,8 @@ std::string text_scalar(const std::string& text) {
   return out + "\"";
 }
 
+std::string color(const Color& c) { return fmt::format("[{}, {}, {}]", c[0], c[1], c[2]); }
+
 // The keys of one mapping in flow style.
 class Flow {
  public:
@@ -112,6 +114,7 @@ class Writer {
     springs();
     loops();
     loads();
+    riders();
     drives();
     probes();
     run();
@@ -196,8 +199,7 @@ class Writer {
         points += fmt::format("{}{}: {}", points.empty() ? "" : ", ", p.name, vector(p.p));
       flow.add_if(!shapes.empty(), "shapes", "[" + shapes + "]")
           .add_if(!points.empty(), "points", "{" + points + "}");
-      if (b.color)
-        flow.add("color", fmt::format("[{}, {}, {}]", (*b.color)[0], (*b.color)[1], (*b.color)[2]));
+      if (b.color) flow.add("color", color(*b.color));
       flow.add_if(b.linear_drag != 0, "linear_drag", number(b.linear_drag));
       flow.add_if(b.angular_drag != 0, "angular_drag", number(b.angular_drag));
       entry(b.name, flow.str());
@@ -336,6 +338,25 @@ class Writer {
                           .str());
   }
 
+  void riders() {
+    if (!model_.riders().empty()) line("riders:");
+    for (const Rider& r : model_.riders()) {
+      std::string road, shapes;
+      for (std::size_t i = 0; i < r.bodies.size(); ++i)
+        road += (i == 0 ? "" : ", ") + Flow()
+                                           .add("body", body_name(r.bodies[i]))
+                                           .add("from", vector(r.from[i].p))
+                                           .add("to", vector(r.to[i].p))
+                                           .str();
+      for (const Shape& s : r.shapes) shapes += (shapes.empty() ? "" : ", ") + shape_text(s);
+      Flow flow;
+      flow.add("on", "[" + road + "]").add("mass", number(r.mass)).add("position", function(r.position));
+      flow.add_if(!shapes.empty(), "shapes", "[" + shapes + "]");
+      if (r.color) flow.add("color", color(*r.color));
+      entry(r.name, flow.str());
+    }
+  }
+
   void drives() {
     if (!model_.drives().empty()) line("drives:");
     for (const Drive& d : model_.drives()) {
@@ -362,7 +383,7 @@ class Writer {
     static const char* const names[] = {
         "position",       "velocity",       "rotation",      "angular_velocity", "joint_position",
         "joint_velocity", "joint_force",    "spring_length", "spring_tension",   "kinetic_energy",
-        "gravity_energy", "elastic_energy", "total_energy"};
+        "gravity_energy", "elastic_energy", "total_energy",  "rider_position"};
     if (!model_.probes().empty()) line("probes:");
     for (const Probe& p : model_.probes()) {
       Flow flow;
@@ -370,6 +391,7 @@ class Writer {
       if (p.quantity <= Quantity::angular_velocity) flow.add("on", place(p.at));
       if (p.joint.valid()) flow.add("joint", model_[p.joint].name);
       if (p.spring.valid()) flow.add("spring", model_.springs()[p.spring.value].name);
+      if (p.rider.valid()) flow.add("rider", model_.riders()[p.rider.value].name);
       line("  - " + flow.str());
     }
   }
