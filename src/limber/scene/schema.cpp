@@ -125,12 +125,7 @@ Json value_schema(const Key& key) {
     case Type::probes:
       return list_of(any_of({Json{{"type", "string"}}, reference(ObjectType::probe)}));
     case Type::repeat:
-      return {
-          {"type", "object"},
-          {"minProperties", 1},
-          {"maxProperties", 4},
-          {"propertyNames", {{"pattern", index_pattern}}},
-          {"additionalProperties", any_of({integer(Range::non_negative), list_of(integer(Range::any), 2)})}};
+      return reference("repeat");
     case Type::road:
       return any_of({Json{{"type", "string"}}, list_of(reference(key.object))});
     case Type::object:
@@ -187,6 +182,12 @@ std::string schema_json() {
   Json definitions = Json::object();
   definitions["function"] =
       any_of({Json{{"type", Json::array({"number", "string"})}}, reference(ObjectType::function_table)});
+  definitions["repeat"] = {
+      {"type", "object"},
+      {"minProperties", 1},
+      {"maxProperties", 4},
+      {"propertyNames", {{"pattern", index_pattern}}},
+      {"additionalProperties", any_of({integer(Range::non_negative), list_of(integer(Range::any), 2)})}};
   definitions["place"] = any_of({Json{{"type", "string"}}, reference(ObjectType::place)});
   for (const Object& object : key_table())
     if (object.type != ObjectType::scene)
