@@ -92,6 +92,7 @@ InfoSection options_section(const sim::RunOptions& o) {
   return {"run",
           {{"method", std::string(sim::to_string(o.method)), "", ""},
            {"integrator", std::string(articulated::to_string(o.articulated.integrator)), "", ""},
+           {"solver", std::string(articulated::to_string(o.articulated.solver)), "", ""},
            {"time", o.time, "s", ""},
            {"step", o.step, "s", format_count(static_cast<std::size_t>(o.steps()), "step", "steps")},
            {"frame", static_cast<double>(o.steps_per_frame()) * o.step, "s",

@@ -51,7 +51,12 @@ void add_run_overrides(CLI::App& sub, RunOverrides& o) {
   sub.add_option("--step", o.step, "time step")->type_name("TIME");
   sub.add_option("--frame", o.frame, "time between recorded frames")->type_name("TIME");
   sub.add_option("--method", o.method, "method")->check(CLI::IsMember({"articulated"}));
-  sub.add_option("--integrator", o.integrator, "integrator")->check(CLI::IsMember({"euler", "midpoint"}));
+  sub.add_option("--integrator", o.integrator, "integrator")
+      ->check(CLI::IsMember({"midpoint", "euler", "implicit_euler", "sdirk"}));
+  sub.add_option("--solver", o.solver, "solver of the linear systems")
+      ->check(CLI::IsMember({"automatic", "gaba", "pcg", "pcg_rows", "dense"}));
+  sub.add_option("--from", o.from, "where to start: as written, or at rest under the loads")
+      ->check(CLI::IsMember({"written", "static"}));
   add_threads_option(sub, o.threads);
 }
 
@@ -60,8 +65,11 @@ void apply(const RunOverrides& o, sim::RunOptions& options) {
   if (!o.step.empty()) options.step = parse_time("--step", o.step);
   if (!o.frame.empty()) options.frame = parse_time("--frame", o.frame);
   if (o.method == "articulated") options.method = sim::Method::articulated;
-  if (o.integrator == "euler") options.articulated.integrator = articulated::Integrator::euler;
-  if (o.integrator == "midpoint") options.articulated.integrator = articulated::Integrator::midpoint;
+  for (const auto integrator : articulated::all_integrators)
+    if (o.integrator == articulated::to_string(integrator)) options.articulated.integrator = integrator;
+  for (const auto solver : articulated::all_solvers)
+    if (o.solver == articulated::to_string(solver)) options.articulated.solver = solver;
+  if (!o.from.empty()) options.from_static = o.from == "static";
   if (o.threads > 0) options.articulated.threads = o.threads;
   sim::validate(options);
 }

@@ -23,7 +23,7 @@ scene::Scene load_scene(const SceneArguments& arguments);
 std::vector<scene::Diagnostic> diagnostics_of(const std::string& file, const ModelError& error);
 
 struct RunOverrides {
-  std::string time, step, frame, method, integrator;
+  std::string time, step, frame, method, integrator, solver, from;
   int threads = 0;  // 0: as the scene says
 };
 void add_run_overrides(CLI::App& sub, RunOverrides& overrides);

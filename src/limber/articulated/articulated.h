@@ -21,13 +21,28 @@ namespace limber::articulated {
 // euler: linearly implicit Euler, one linear solve a step, first order, damps (Baxter 2019, eq. 2.13).
 // midpoint: implicit midpoint on the configuration manifold, second order, symmetric, does not damp a free
 // swing.
-enum class Integrator : std::uint8_t { euler, midpoint };
+// implicit_euler: Euler iterated to the end, first order, damps most, takes the largest steps.
+// sdirk: two stages with γ = 1 − 1/√2 (Alexander 1977), second order and L-stable: damps what is too fast for
+// the step and little else.
+enum class Integrator : std::uint8_t { euler, midpoint, implicit_euler, sdirk };
+inline constexpr Integrator all_integrators[] = {Integrator::midpoint, Integrator::euler,
+                                                 Integrator::implicit_euler, Integrator::sdirk};
 const char* to_string(Integrator integrator);
+
+// Of the linear system of a step when springs or loops tie bodies beyond their tree (docs/theory).
+// automatic: gaba, or pcg where the elimination would be too wide.
+enum class Solver : std::uint8_t { automatic, gaba, pcg, pcg_rows, dense };
+inline constexpr Solver all_solvers[] = {Solver::automatic, Solver::gaba, Solver::pcg, Solver::pcg_rows,
+                                         Solver::dense};
+const char* to_string(Solver solver);
 
 struct Options {
   Integrator integrator = Integrator::midpoint;
-  double tolerance = 1e-12;        // midpoint: change of the velocities in an iteration, relative
-  int max_iterations = 40;         // midpoint: then the step is split
+  Solver solver = Solver::automatic;
+  double tolerance = 1e-12;        // change of the velocities in an iteration, relative
+  double pcg_tolerance = 1e-9;     // of the residual, relative
+  double error = 0;                // asked for in a step, of the scene's size; 0: steps as given
+  int max_iterations = 40;         // then the step is split
   int threads = 1;                 // results do not depend on it
   int parallel_min_bodies = 4000;  // smaller subtrees are not worth a second thread
 };
@@ -40,6 +55,8 @@ struct State {
       q;  // joint coordinates in tree order; spherical and free store unit quaternions (w,x,y,z)
   std::vector<double> v;                // joint rates in tree order
   std::vector<double> a;                // last accelerations: the first guess of the next step
+  double part = 0;                      // [s] last part of an adaptive step
+  double dissipated = 0, work = 0;      // [J] since the start: taken by dampers, given by loads and drives
   std::string save() const;             // bytes
   void load(const std::string& bytes);  // throws std::invalid_argument if they are no state of this size
 };
@@ -55,6 +72,7 @@ class System {
   const result::Layout& layout() const;  // what observe() fills
   int body_count() const;
   int dof_count() const;
+  std::string solver() const;  // what solves its linear systems, for people
   const SystemData& data() const { return *data_; }
 
  private:

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "limber/articulated/system.h"
+#include "limber/articulated/stepper.h"
 
 namespace limber::articulated {
 namespace {
@@ -27,6 +27,9 @@ const char* unit_of(Quantity quantity) {
     case Quantity::gravity_energy:
     case Quantity::elastic_energy:
     case Quantity::total_energy:
+    case Quantity::dissipated_energy:
+    case Quantity::work_energy:
+    case Quantity::remainder_energy:
       return "J";
     case Quantity::joint_position:
     case Quantity::joint_velocity:
@@ -42,22 +45,9 @@ std::string joint_unit(Quantity quantity, bool rotational) {
   return rotational ? "N m" : "N";
 }
 
-// What this method cannot run, by name: bodies joined by more than a tree.
-void refuse_what_is_no_tree(const Model& model) {
-  std::vector<Problem> problems;
-  for (const Loop& l : model.loops())
-    problems.push_back(
-        {"loop", l.name, "", "method articulated runs trees of bodies: it cannot close loops"});
-  for (const Spring& s : model.springs())
-    if (!s.a.on_world() && !s.b.on_world())
-      problems.push_back(
-          {"spring", s.name, "between",
-           "method articulated runs springs between a body and the world, not between two bodies"});
-  for (const Rider& r : model.riders())
-    problems.push_back({"rider", r.name, "", "method articulated does not run riders"});
+void refuse_nothing(const Model& model) {
   if (model.bodies().empty() && model.beams().empty())
-    problems.push_back({"scene", "", "", "has no bodies and no beams to simulate"});
-  if (!problems.empty()) throw ModelError(std::move(problems));
+    throw ModelError({{"scene", "", "", "has no bodies and no beams to simulate"}});
 }
 
 void add_body_block(SystemData& s, int link) {
@@ -88,9 +78,9 @@ void compile_joints(SystemData& s) {
       if (rotation && law.stiffness[k] > 0) s.has_rotation_law[i] = 1;
       if (moved[i]) continue;
       if (law.upper[k] < inf && !(rotation && (k == 1 || k == 2)))
-        s.limits.push_back({i, k, law.upper[k], law.restitution, true});
+        s.limits.push_back({i, k, -1, law.upper[k], law.restitution, true});
       if (law.lower[k] > -inf && !(rotation && k < 3))
-        s.limits.push_back({i, k, law.lower[k], law.restitution, false});
+        s.limits.push_back({i, k, -1, law.lower[k], law.restitution, false});
     }
   }
   for (const Drive& d : s.model.drives()) s.drives.push_back({d.joint.value, d});
@@ -120,6 +110,14 @@ void compile_body_forces(SystemData& s) {
   }
 }
 
+int pair_of(SystemData& s, int a, int b) {
+  const multibody::LinkPair pair{std::min(a, b), std::max(a, b)};
+  for (std::size_t k = 0; k < s.pattern.pairs.size(); ++k)
+    if (s.pattern.pairs[k].a == pair.a && s.pattern.pairs[k].b == pair.b) return static_cast<int>(k);
+  s.pattern.pairs.push_back(pair);
+  return static_cast<int>(s.pattern.pairs.size()) - 1;
+}
+
 void compile_springs(SystemData& s) {
   const std::vector<Pose> X_WB = s.model.initial_poses();
   const auto world_point = [&](const Attachment& a) {
@@ -131,12 +129,98 @@ void compile_springs(SystemData& s) {
                                         spring.rest_length >= 0 ? spring.rest_length : length,
                                         spring.tension_only};
     s.springs.push_back({s.link_point(spring.a), s.link_point(spring.b), law});
-    const bool a_on_ground = spring.a.on_world();
-    if (a_on_ground && spring.b.on_world()) continue;
+    const bool a_on_ground = spring.a.on_world(), b_on_ground = spring.b.on_world();
+    if ((a_on_ground && b_on_ground) || spring.a.body == spring.b.body) continue;
+    if (!a_on_ground && !b_on_ground) {
+      const LinkPoint a = s.link_point(spring.a), b = s.link_point(spring.b);
+      s.pair_springs.push_back({a, b, law, pair_of(s, a.link, b.link)});
+      continue;
+    }
     const LinkPoint at = s.link_point(a_on_ground ? spring.b : spring.a);
     add_body_block(s, at.link);
     s.ground_springs.push_back({at, a_on_ground ? spring.a.p : spring.b.p, law, s.body_block_index[at.link]});
   }
+}
+
+void compile_loops(SystemData& s) {
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const Loop& loop : s.model.loops()) {
+    CompiledLoop c;
+    c.name = loop.name;
+    c.kind = loop.kind;
+    c.a = loop.a.value;
+    c.b = loop.b.value;
+    c.X_AF = c.a >= 0 ? s.tree[c.a].X_MB * loop.X_AF : loop.X_AF;
+    c.X_BM = c.b >= 0 ? s.tree[c.b].X_MB * loop.X_BM : loop.X_BM;
+    c.law = loop.law;
+    const int d = dof_count(c.kind);
+    int limits = 0;
+    for (int k = 0; k < d; ++k) {
+      c.has_law = c.has_law || c.law.stiffness[k] > 0 || c.law.damping[k] > 0;
+      const bool rotation = c.kind == JointKind::spherical;
+      const int index = static_cast<int>(s.loops.size());
+      const auto add = [&](double bound, bool upper) {
+        Limit limit;
+        limit.dof = k;
+        limit.loop = index;
+        limit.bound = bound;
+        limit.restitution = c.law.restitution;
+        limit.upper = upper;
+        s.limits.push_back(limit);
+        ++limits;
+      };
+      if (c.law.upper[k] < inf && !(rotation && k > 0)) add(c.law.upper[k], true);
+      if (c.law.lower[k] > -inf && !rotation) add(c.law.lower[k], false);
+    }
+    if (c.has_law && c.a >= 0 && c.b >= 0) c.pair = pair_of(s, c.a, c.b);
+    s.pattern.loops.push_back({c.a, c.b, limits > 0 ? 6 : 6 - d});
+    s.loops.push_back(std::move(c));
+  }
+}
+
+void compile_riders(SystemData& s) {
+  for (const Rider& r : s.model.riders()) {
+    CompiledRider c;
+    c.mass = r.mass;
+    c.position = r.position;
+    double at = 0;
+    for (std::size_t k = 0; k < r.bodies.size(); ++k) {
+      CompiledRider::Stretch stretch;
+      const LinkPoint from = s.link_point(r.from[k]), to = s.link_point(r.to[k]);
+      stretch.link = from.link;
+      stretch.from = from.p;
+      stretch.to = to.p;
+      stretch.begin = at;
+      stretch.end = at += (to.p - from.p).norm();
+      c.road.push_back(stretch);
+    }
+    s.riders.push_back(std::move(c));
+  }
+}
+
+// The solver, by what the elimination would cost: the figures are of docs/theory/articulated.md.
+void choose_solver(SystemData& s) {
+  s.tree_only = s.pattern.pairs.empty() && s.pattern.loops.empty() && s.options.solver == Solver::automatic;
+  if (s.tree_only) return;
+  s.solver = s.options.solver == Solver::automatic ? Solver::gaba : s.options.solver;
+  if (s.solver != Solver::gaba) return;
+  s.order = multibody::find_order(s.tree, s.pattern);
+  constexpr double too_wide = 60e3;  // flops a body: from here on PCG is quicker
+  if (s.options.solver == Solver::automatic && s.order.flops > too_wide * s.tree.size())
+    s.solver = Solver::pcg;
+}
+
+void measure_size(SystemData& s) {
+  Eigen::AlignedBox3d box;
+  const std::vector<Pose> X_WB = s.model.initial_poses();
+  for (int i = 0; i < s.tree.size(); ++i) {
+    box.extend(X_WB[i].p);
+    box.extend(Vec3(X_WB[i] * s.model.bodies()[i].inertia.com()));
+    box.extend(Vec3((X_WB[i] * s.tree[i].X_MB.inverse()).p));
+  }
+  for (const Loop& l : s.model.loops())
+    box.extend(l.b == world ? l.X_BM.p : Vec3(X_WB[l.b.value] * l.X_BM.p));
+  if (!box.isEmpty() && box.diagonal().norm() > 0) s.size = box.diagonal().norm();
 }
 
 void lay_out_shapes(SystemData& s) {
@@ -147,6 +231,7 @@ void lay_out_shapes(SystemData& s) {
     fixed[i] = s.tree[i].kind == JointKind::fixed && (p < 0 || fixed[p]);
     s.layout.frames.push_back({body.name, body.shapes, body.color, fixed[i] != 0});
   }
+  for (const Rider& r : s.model.riders()) s.layout.frames.push_back({r.name, r.shapes, r.color, false});
   for (const elastic::BeamTrace& trace : s.traces)
     s.layout.polylines.push_back({trace.name, static_cast<int>(trace.points.size()), 0, {}});
   for (const Spring& spring : s.model.springs()) s.layout.polylines.push_back({spring.name, 2, 0, {}});
@@ -184,14 +269,23 @@ void lay_out_scalars(SystemData& s) {
       case Quantity::gravity_energy:
       case Quantity::elastic_energy:
       case Quantity::total_energy:
-      case Quantity::rider_position:
+      case Quantity::dissipated_energy:
+      case Quantity::work_energy:
+      case Quantity::remainder_energy:
         break;  // always there, below
+      case Quantity::rider_position:
+        for (int k = 0; k < 3; ++k)
+          add(p.name + axes[k], "m", {p.quantity, {}, -1, -1, k, -1, p.rider.value});
+        break;
     }
   }
   add("energy.kinetic", "J", {Quantity::kinetic_energy, {}, -1, -1, 0});
   add("energy.gravity", "J", {Quantity::gravity_energy, {}, -1, -1, 0});
   add("energy.elastic", "J", {Quantity::elastic_energy, {}, -1, -1, 0});
   add("energy.total", "J", {Quantity::total_energy, {}, -1, -1, 0});
+  add("energy.dissipated", "J", {Quantity::dissipated_energy, {}, -1, -1, 0});
+  add("energy.work", "J", {Quantity::work_energy, {}, -1, -1, 0});
+  add("energy.remainder", "J", {Quantity::remainder_energy, {}, -1, -1, 0});
 }
 
 // A joint that can move must move something: one solve at the start finds the massless body that would not.
@@ -227,7 +321,22 @@ void refuse_massless_motion(const System& system) {
 }  // namespace
 
 const char* to_string(Integrator integrator) {
-  return integrator == Integrator::euler ? "euler" : "midpoint";
+  switch (integrator) {
+    case Integrator::euler:
+      return "euler";
+    case Integrator::midpoint:
+      return "midpoint";
+    case Integrator::implicit_euler:
+      return "implicit_euler";
+    case Integrator::sdirk:
+      return "sdirk";
+  }
+  return "";
+}
+
+const char* to_string(Solver solver) {
+  constexpr const char* names[] = {"automatic", "gaba", "pcg", "pcg_rows", "dense"};
+  return names[static_cast<int>(solver)];
 }
 
 LinkPoint SystemData::link_point(const Attachment& a) const {
@@ -241,6 +350,10 @@ SystemData::SystemData(elastic::LinkedModel linked, const Options& opts)
   compile_joints(*this);
   compile_body_forces(*this);
   compile_springs(*this);
+  compile_loops(*this);
+  compile_riders(*this);
+  choose_solver(*this);
+  measure_size(*this);
   lay_out_shapes(*this);
   lay_out_scalars(*this);
 }
@@ -248,6 +361,7 @@ SystemData::SystemData(elastic::LinkedModel linked, const Options& opts)
 WorkspaceData::WorkspaceData(const SystemData& s)
     : workers(s.worth_threads() ? std::make_unique<multibody::Workers>(s.options.threads) : nullptr),
       links(s.tree.size()),
+      links_other(s.options.error > 0 ? s.tree.size() : 0),
       tau(s.tree.v_count()),
       wrench(s.tree.size()),
       joint_block(s.tree.block_count()),
@@ -263,14 +377,56 @@ WorkspaceData::WorkspaceData(const SystemData& s)
       v_end(s.tree.v_count()),
       a(s.tree.v_count()),
       a_new(s.tree.v_count()),
-      a_body(s.tree.size()) {
+      a_body(s.tree.size()),
+      u_base(s.tree.v_count()),
+      v_base(s.tree.v_count()),
+      u(s.tree.v_count()),
+      blocks(s.tree_only ? nullptr : std::make_unique<Blocks>(s)) {
   locks.reserve(s.motions.size() + s.limits.size());
 }
 
+namespace {
+
+// Coordinates and velocities as the model says, loops closed.
+void place_at_start(SystemData& s) {
+  s.q0.resize(s.tree.q_count());
+  s.v0.resize(s.tree.v_count());
+  for (int i = 0; i < s.tree.size(); ++i) {
+    const multibody::Link& link = s.tree[i];
+    multibody::set_coordinates(link, s.model.joints()[i].position, s.q0.data() + link.q);
+    std::copy_n(s.model.joints()[i].velocity.begin(), link.dofs, s.v0.data() + link.v);
+  }
+  for (const CompiledMotion& m : s.motions) {
+    const multibody::Link& link = s.tree[m.link];
+    prescribed(m, link, 0, s.q0.data() + link.q, s.v0.data() + link.v);
+  }
+}
+
+void close_at_start(SystemData& s) {
+  if (s.loops.empty()) return;
+  WorkspaceData w(s);
+  State state;
+  state.q = s.q0;
+  state.v = s.v0;
+  state.a.assign(s.tree.v_count(), 0);
+  result::SolveReport report;
+  if (!Stepper(s, state, w, report).assemble())
+    throw ModelError({{"loop", report.worst, "", report.message}});
+  s.q0 = state.q;
+  s.v0 = state.v;
+}
+
+}  // namespace
+
 System compile(const Model& model, const Options& options) {
-  refuse_what_is_no_tree(model);
-  System system(std::make_shared<const SystemData>(elastic::beams_to_links(model), options));
+  refuse_nothing(model);
+  auto data = std::make_shared<SystemData>(elastic::beams_to_links(model), options);
+  place_at_start(*data);
+  const System system(data);
   refuse_massless_motion(system);
+  close_at_start(*data);
+  Workspace w(system);
+  data->energy0 = energy(system, system.rest(), w).total();
   return system;
 }
 

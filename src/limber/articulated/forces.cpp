@@ -1,6 +1,8 @@
 // Forces of a tree at (q, v, t) with their implicit blocks. With D = −∂f/∂v and K = −∂f/∂q (symmetric,
 // positive semidefinite parts), a joint contributes τ = f − ahead·K v and B = d·D + k·K; a body likewise with
 // its twist.
+#include <algorithm>
+
 #include "limber/articulated/system.h"
 #include "limber/elastic/joint_law.h"
 #include "limber/math/so3.h"
@@ -64,16 +66,162 @@ Vec6 gravity_wrench(const Link& link, const LinkMotion& m, const Vec3& g) {
   return F;
 }
 
+using Mat3x6 = Eigen::Matrix<double, 3, 6>;
+
+// Velocity of a point at r for a twist at the origin.
+Mat3x6 point_jacobian(const Vec3& r) {
+  Mat3x6 J;
+  J << -math::skew(r), Mat3::Identity();
+  return J;
+}
+
+Vec6 force_at(const Vec3& r, const Vec3& f) {
+  Vec6 F;
+  F << r.cross(f), f;
+  return F;
+}
+
+// Jᵀ Q J' for two points: [[r]Q[r']ᵀ, [r]Q; Q[r']ᵀ, Q].
+Mat6 between_points(const Vec3& r, const Mat3& Q, const Vec3& r2) {
+  Mat6 out;
+  const Mat3 rQ = math::skew(r) * Q, Qr = -Q * math::skew(r2);
+  out << -rQ * math::skew(r2), rQ, Qr, Q;
+  return out;
+}
+
 void add_ground_springs(const SystemData& s, const Weights& weights, WorkspaceData& w) {
   for (const GroundSpring& g : s.ground_springs) {
     const LinkMotion& m = w.links[g.at.link];
-    const Pose ground;
-    const auto state = elastic::spring_state(g.law, m.X_WM, g.at.p, m.V, ground, g.anchor_W, Vec6::Zero());
-    const Mat6 K =
-        elastic::spring_hessian_psd(g.law, m.X_WM, g.at.p, ground, g.anchor_W).topLeftCorner<6, 6>();
-    const Mat6 D = elastic::spring_damping(g.law, m.X_WM, g.at.p, ground, g.anchor_W).topLeftCorner<6, 6>();
-    w.wrench[g.at.link] += state.force.head<6>() - weights.ahead * (K * m.V);
-    w.body_block[g.block] += weights.d * D + weights.k * K;
+    const Vec3 v = m.V.tail<3>() + m.V.head<3>().cross(g.at.p);  // in M, as all here
+    const Vec3 d = m.X_WM.R.transpose() * (g.anchor_W - m.X_WM.p) - g.at.p;
+    const auto line = elastic::spring_line(g.law, d, -v, true);
+    w.wrench[g.at.link] += force_at(g.at.p, line.pull - weights.ahead * (line.K * v));
+    w.body_block[g.block] += between_points(g.at.p, weights.d * line.D + weights.k * line.K, g.at.p);
+    w.dissipated_power += line.power;
+  }
+}
+
+// World axes from here on: the blocks of what ties two links.
+Vec6 to_link_axes(const Mat3& R, const Vec6& F) {
+  Vec6 out;
+  out << R.transpose() * F.head<3>(), R.transpose() * F.tail<3>();
+  return out;
+}
+
+void add_pair_springs(const SystemData& s, const Weights& weights, WorkspaceData& w) {
+  multibody::BlockSystem& m = w.blocks->system;
+  for (const PairSpring& spring : s.pair_springs) {
+    const LinkMotion &A = w.links[spring.a.link], &B = w.links[spring.b.link];
+    const Vec3 r_a = A.X_WM.R * spring.a.p, r_b = B.X_WM.R * spring.b.p;
+    const Vec3 v_a = A.X_WM.R * (A.V.tail<3>() + A.V.head<3>().cross(spring.a.p));
+    const Vec3 v_b = B.X_WM.R * (B.V.tail<3>() + B.V.head<3>().cross(spring.b.p));
+    const Vec3 d = (B.X_WM.p + r_b) - (A.X_WM.p + r_a);
+    const auto line = elastic::spring_line(spring.law, d, v_b - v_a, true);
+    const Vec3 f = line.pull + weights.ahead * (line.K * (v_b - v_a));
+    w.wrench[spring.a.link] += to_link_axes(A.X_WM.R, force_at(r_a, f));
+    w.wrench[spring.b.link] += to_link_axes(B.X_WM.R, force_at(r_b, -f));
+    w.dissipated_power += line.power;
+    const Mat3 Q = weights.d * line.D + weights.k * line.K;
+    m.diagonal[spring.a.link] += between_points(r_a, Q, r_a);
+    m.diagonal[spring.b.link] += between_points(r_b, Q, r_b);
+    m.off[spring.pair] -=
+        spring.a.link < spring.b.link ? between_points(r_a, Q, r_b) : between_points(r_b, Q, r_a);
+  }
+}
+
+// Springs and dampers of closing joints: on the relative twist at M.
+void add_loop_laws(const SystemData& s, const Weights& weights, WorkspaceData& w) {
+  Blocks& blocks = *w.blocks;
+  for (std::size_t l = 0; l < s.loops.size(); ++l) {
+    const CompiledLoop& loop = s.loops[l];
+    if (!loop.has_law) continue;
+    const LoopState& at = blocks.loops[l];
+    const int d = dof_count(loop.kind);
+    const Vec6 rates = loop_rates(s, static_cast<int>(l), at, w.links);
+    Vec6 force = loop_force(s, static_cast<int>(l), at, rates);
+    Mat6 H = elastic::joint_hessian_psd(loop.kind, loop.law, loop_configuration(loop, at));
+    force.head(d) -= weights.ahead * (H.topLeftCorner(d, d) * rates.head(d));
+    Mat6 Q = Mat6::Zero();
+    for (int i = 0; i < d; ++i) {
+      w.dissipated_power += loop.law.damping[i] * rates[i] * rates[i];
+      for (int j = 0; j < d; ++j)
+        Q(i, j) = weights.k * H(i, j) + (i == j ? weights.d * loop.law.damping[i] : 0);
+    }
+    multibody::Subspace S = multibody::motion_subspace(loop.kind, at.q);  // into world axes
+    for (int k = 0; k < d; ++k) {
+      S.col(k).head<3>() = at.R_WM * S.col(k).head<3>().eval();
+      S.col(k).tail<3>() = at.R_WM * S.col(k).tail<3>().eval();
+    }
+    const auto columns = [&](int link) {  // S brought to the link's origin
+      Mat6 out = Mat6::Zero();
+      for (int k = 0; k < d; ++k)
+        out.col(k) = multibody::shift_wrench(S.col(k), at.p_W - w.links[link].X_WM.p);
+      return out;
+    };
+    Mat6 on_a, on_b;
+    if (loop.a >= 0) {
+      on_a = columns(loop.a);
+      w.wrench[loop.a] -= to_link_axes(w.links[loop.a].X_WM.R, on_a * force);
+      blocks.system.diagonal[loop.a] += on_a * Q * on_a.transpose();
+    }
+    if (loop.b >= 0) {
+      on_b = columns(loop.b);
+      w.wrench[loop.b] += to_link_axes(w.links[loop.b].X_WM.R, on_b * force);
+      blocks.system.diagonal[loop.b] += on_b * Q * on_b.transpose();
+    }
+    if (loop.pair >= 0)
+      blocks.system.off[loop.pair] -=
+          loop.a < loop.b ? Mat6(on_a * Q * on_b.transpose()) : Mat6(on_b * Q * on_a.transpose());
+  }
+}
+
+// Inertia of the links in world axes, and the rows of the loops.
+void start_blocks(const SystemData& s, const double* q, WorkspaceData& w) {
+  multibody::BlockSystem& m = w.blocks->system;
+  multibody::set_kinematics(q, w.links, m);
+  for (int i = 0; i < s.tree.size(); ++i) {
+    const Inertia& I = s.tree[i].inertia;
+    const Mat3& R = w.links[i].X_WM.R;
+    const Mat3 h = math::skew(R * I.h);
+    m.diagonal[i] << R * I.I * R.transpose(), h, -h, Mat3(Vec3::Constant(I.m).asDiagonal());
+  }
+  for (Mat6& block : m.off) block.setZero();
+  place_loops(s, w.links, w.blocks->loops);
+  for (std::size_t l = 0; l < s.loops.size(); ++l) {
+    const CompiledLoop& loop = s.loops[l];
+    const auto origin = [&](int link) { return link >= 0 ? w.links[link].X_WM.p : Vec3(Vec3::Zero()); };
+    m.loops[l] = loop_rows(loop, w.blocks->loops[l], origin(loop.a), origin(loop.b));
+  }
+}
+
+// The links' own blocks turned into world axes, and the joints'.
+void finish_blocks(const SystemData& s, WorkspaceData& w) {
+  multibody::BlockSystem& m = w.blocks->system;
+  for (int i = 0; i < s.tree.size(); ++i) {
+    const int b = s.body_block_index[i];
+    if (b < 0) continue;
+    const Mat3& R = w.links[i].X_WM.R;
+    const Mat6& A = w.body_block[b];
+    const Mat3 off = R * A.topRightCorner<3, 3>() * R.transpose();
+    m.diagonal[i].topLeftCorner<3, 3>() += R * A.topLeftCorner<3, 3>() * R.transpose();
+    m.diagonal[i].topRightCorner<3, 3>() += off;
+    m.diagonal[i].bottomLeftCorner<3, 3>() += off.transpose();
+    m.diagonal[i].bottomRightCorner<3, 3>() += R * A.bottomRightCorner<3, 3>() * R.transpose();
+  }
+  m.joint = w.joint_block;
+}
+
+void add_riders(const SystemData& s, double t, const Vec3& g, WorkspaceData& w) {
+  for (const CompiledRider& rider : s.riders) {
+    RiderShare shares[2];
+    const int n = rider_shares(rider, t, shares);
+    for (int k = 0; k < n; ++k) {
+      const LinkMotion& m = w.links[shares[k].link];
+      const Vec3 f = m.X_WM.R.transpose() * (shares[k].share * rider.mass * g);
+      const Vec6 F = force_at(shares[k].p, f);
+      w.wrench[shares[k].link] += F;
+      w.work_power += F.dot(m.V);
+    }
   }
 }
 
@@ -81,7 +229,9 @@ void add_drag(const SystemData& s, const Weights& weights, WorkspaceData& w) {
   for (int i = 0; i < s.tree.size(); ++i) {
     const int b = s.body_block_index[i];
     if (b < 0) continue;
-    w.wrench[i] -= s.drag[b] * w.links[i].V;
+    const Vec6 F = s.drag[b] * w.links[i].V;
+    w.wrench[i] -= F;
+    w.dissipated_power += F.dot(w.links[i].V);
     w.body_block[b] += weights.d * s.drag[b];
   }
 }
@@ -91,8 +241,11 @@ void add_loads(const SystemData& s, double t, WorkspaceData& w) {
     const Mat3& R_WM = w.links[l.at.link].X_WM.R;
     const Mat3 turn = l.follows ? l.R_MB : Mat3(R_WM.transpose());
     const Vec3 f = turn * l.force.value(t), m = turn * l.moment.value(t);
-    w.wrench[l.at.link].head<3>() += l.at.p.cross(f) + m;
+    const Vec3 moment = l.at.p.cross(f) + m;
+    w.wrench[l.at.link].head<3>() += moment;
     w.wrench[l.at.link].tail<3>() += f;
+    const Vec6& V = w.links[l.at.link].V;
+    w.work_power += moment.dot(V.head<3>()) + f.dot(V.tail<3>());
   }
 }
 
@@ -112,8 +265,8 @@ void add_wind(const SystemData& s, double t, const Weights& weights, WorkspaceDa
     const Vec3 f = c * speed * u;
     w.wrench[shape.link].head<3>() += r.cross(f);
     w.wrench[shape.link].tail<3>() += f;
-    Eigen::Matrix<double, 3, 6> J;
-    J << -math::skew(r), Mat3::Identity();
+    w.work_power += f.dot(m.V.tail<3>() + m.V.head<3>().cross(r));
+    const Mat3x6 J = point_jacobian(r);
     const Mat3 D = c * (speed * Mat3::Identity() + u * u.transpose() / speed);
     w.body_block[s.body_block_index[shape.link]] += weights.d * (J.transpose() * D * J);
   }
@@ -147,6 +300,8 @@ void evaluate(const SystemData& s, const double* q, const double* v, double t, c
   const Vec3 g = s.model.gravity().value(t);
   std::fill(w.joint_block.begin(), w.joint_block.end(), 0.0);
   for (Mat6& block : w.body_block) block.setZero();
+  w.dissipated_power = w.work_power = 0;
+  if (w.blocks) start_blocks(s, q, w);
 
   // Weight, joint dampers, and springs of plain coordinates (their stiffness is zero for rotations).
   multibody::walk_forward(s.tree, w.workers.get(), [&](int i) {
@@ -165,15 +320,23 @@ void evaluate(const SystemData& s, const double* q, const double* v, double t, c
       add_rotation_law(link, s.model.joints()[i].law, q + link.q, v + link.v, weights, w.tau.data() + link.v,
                        w.joint_block.data() + link.block);
   });
+  for (int n = 0; n < s.tree.v_count(); ++n) w.dissipated_power += s.damping[n] * v[n] * v[n];
   for (std::size_t d = 0; d < s.drives.size(); ++d) {
     const Link& link = s.tree[s.drives[d].link];
+    for (int k = 0; k < link.dofs; ++k) w.work_power -= w.tau[link.v + k] * v[link.v + k];
     add_drive(s.drives[d], w.servo.data() + 6 * d, link, q + link.q, v + link.v, t, weights,
               w.tau.data() + link.v, w.joint_block.data() + link.block);
+    for (int k = 0; k < link.dofs; ++k) w.work_power += w.tau[link.v + k] * v[link.v + k];
   }
   add_ground_springs(s, weights, w);
   add_drag(s, weights, w);
   add_loads(s, t, w);
+  add_riders(s, t, g, w);
   add_wind(s, t, weights, w);
+  if (!w.blocks) return;
+  add_pair_springs(s, weights, w);
+  add_loop_laws(s, weights, w);
+  finish_blocks(s, w);
 }
 
 Vec6 joint_force(const SystemData& s, int i, const double* q, const double* v, double t) {
@@ -202,7 +365,37 @@ double elastic_energy(const SystemData& s, const double* q, const std::vector<Li
                                    configuration(s.tree[i], q + s.tree[i].q));
   for (const GroundSpring& g : s.ground_springs)
     sum += elastic::spring_energy(g.law, links[g.at.link].X_WM, g.at.p, Pose{}, g.anchor_W);
+  for (const PairSpring& p : s.pair_springs)
+    sum += elastic::spring_energy(p.law, links[p.a.link].X_WM, p.a.p, links[p.b.link].X_WM, p.b.p);
+  if (std::any_of(s.loops.begin(), s.loops.end(), [](const CompiledLoop& l) { return l.has_law; })) {
+    std::vector<LoopState> loops(s.loops.size());
+    place_loops(s, links, loops);
+    for (std::size_t l = 0; l < s.loops.size(); ++l) sum += loop_energy(s, static_cast<int>(l), loops[l]);
+  }
   return sum;
+}
+
+// The two stretches whose middles stand around the rider share its weight; before the first middle and after
+// the last one a single link bears it.
+int rider_shares(const CompiledRider& r, double t, RiderShare out[2]) {
+  const double x = r.position.value(t);
+  if (!(x >= r.road.front().begin && x <= r.road.back().end)) return 0;
+  const auto middle = [&](std::size_t k) { return 0.5 * (r.road[k].begin + r.road[k].end); };
+  std::size_t k = 0;
+  while (k + 1 < r.road.size() && middle(k + 1) <= x) ++k;
+  const auto put = [&](int n, std::size_t stretch, double share) {
+    const CompiledRider::Stretch& s = r.road[stretch];
+    const double along = (x - s.begin) / (s.end - s.begin);
+    out[n] = {s.link, s.from + along * (s.to - s.from), share};
+  };
+  if (x <= middle(k) || k + 1 == r.road.size()) {
+    put(0, k, 1);
+    return 1;
+  }
+  const double share = (x - middle(k)) / (middle(k + 1) - middle(k));
+  put(0, k, 1 - share);
+  put(1, k + 1, share);
+  return 2;
 }
 
 void prescribed(const CompiledMotion& m, const Link& link, double t, double* q, double* v) {

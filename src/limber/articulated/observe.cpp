@@ -38,6 +38,28 @@ struct Observer {
     return elastic::spring_state(e.law, pose(e.a), e.a.p, twist(e.a), pose(e.b), e.b.p, twist(e.b));
   }
 
+  // On the road between the two links that bear it: x along the road, z as near to up as can be.
+  Pose rider_pose(int index) const {
+    const CompiledRider& r = s.riders[index];
+    const double x = std::clamp(r.position.value(state.t), r.road.front().begin, r.road.back().end);
+    std::size_t k = 0;
+    while (k + 1 < r.road.size() && r.road[k].end < x) ++k;
+    const CompiledRider::Stretch& stretch = r.road[k];
+    const Pose& X = links[stretch.link].X_WM;
+    const double along = (x - stretch.begin) / (stretch.end - stretch.begin);
+    Pose out;
+    out.p = X * Vec3(stretch.from + along * (stretch.to - stretch.from));
+    const Vec3 e_x = (X.R * (stretch.to - stretch.from)).normalized();
+    const Vec3 up = s.model.gravity().value(state.t).norm() > 0
+                        ? Vec3(-s.model.gravity().value(state.t).normalized())
+                        : Vec3(Vec3::UnitZ());
+    Vec3 e_y = up.cross(e_x);
+    if (e_y.norm() < 1e-6) e_y = e_x.unitOrthogonal();
+    e_y.normalize();
+    out.R << e_x, e_y, e_x.cross(e_y);
+    return out;
+  }
+
   double scalar(const Column& c) const {
     switch (c.quantity) {
       case Quantity::position:
@@ -63,8 +85,14 @@ struct Observer {
         return energy.elastic;
       case Quantity::total_energy:
         return energy.total();
+      case Quantity::dissipated_energy:
+        return state.dissipated;
+      case Quantity::work_energy:
+        return state.work;
+      case Quantity::remainder_energy:
+        return energy.total() - s.energy0 + state.dissipated - state.work;
       case Quantity::rider_position:
-        break;
+        return rider_pose(c.rider).p[c.component];
     }
     return 0;
   }
@@ -94,6 +122,11 @@ void observe(const System& system, const State& state, Workspace& workspace, res
     const Pose X_WB = at.links[i].X_WM * s.tree[i].X_MB;
     snapshot.rotations[i] = math::to_quat(X_WB.R);
     snapshot.positions[i] = X_WB.p;
+  }
+  for (std::size_t r = 0; r < s.riders.size(); ++r) {
+    const Pose X = at.rider_pose(static_cast<int>(r));
+    snapshot.rotations[s.tree.size() + r] = math::to_quat(X.R);
+    snapshot.positions[s.tree.size() + r] = X.p;
   }
   std::size_t next = 0;
   for (const elastic::BeamTrace& trace : s.traces)

@@ -50,21 +50,13 @@ class Reader {
 State System::rest() const {
   const SystemData& s = *data_;
   State state;
-  state.q.resize(s.tree.q_count());
-  state.v.resize(s.tree.v_count());
+  state.q = s.q0;
+  state.v = s.v0;
   state.a.assign(s.tree.v_count(), 0);
-  for (int i = 0; i < s.tree.size(); ++i) {
-    const multibody::Link& link = s.tree[i];
-    multibody::set_coordinates(link, s.model.joints()[i].position, state.q.data() + link.q);
-    std::copy_n(s.model.joints()[i].velocity.begin(), link.dofs, state.v.data() + link.v);
-  }
-  for (const CompiledMotion& m : s.motions) {
-    const multibody::Link& link = s.tree[m.link];
-    prescribed(m, link, 0, state.q.data() + link.q, state.v.data() + link.v);
-  }
   return state;
 }
 
+std::string System::solver() const { return data_->tree_only ? "aba" : to_string(data_->solver); }
 const Model& System::model() const { return data_->model; }
 const result::Layout& System::layout() const { return data_->layout; }
 int System::body_count() const { return data_->tree.size(); }
@@ -77,6 +69,9 @@ std::string State::save() const {
   put(bytes, q);
   put(bytes, v);
   put(bytes, a);
+  put(bytes, part);
+  put(bytes, dissipated);
+  put(bytes, work);
   return bytes;
 }
 
@@ -88,6 +83,9 @@ void State::load(const std::string& bytes) {
   in.get(copy.q);
   in.get(copy.v);
   in.get(copy.a);
+  in.get(copy.part);
+  in.get(copy.dissipated);
+  in.get(copy.work);
   in.end();
   *this = std::move(copy);
 }
@@ -99,8 +97,8 @@ Workspace::~Workspace() = default;
 void Workspace::fill_with_nan() {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   WorkspaceData& w = *data_;
-  for (auto* list : {&w.tau, &w.joint_block, &w.q_mid, &w.v_mid, &w.q_end, &w.v_end, &w.a, &w.a_new, &w.aba.U,
-                     &w.aba.D_inverse, &w.aba.u, &w.aba.S})
+  for (auto* list : {&w.tau, &w.joint_block, &w.q_mid, &w.v_mid, &w.q_end, &w.v_end, &w.a, &w.a_new,
+                     &w.u_base, &w.v_base, &w.u, &w.aba.U, &w.aba.D_inverse, &w.aba.u, &w.aba.S})
     std::fill(list->begin(), list->end(), nan);
   for (LinkMotion& m : w.links) {
     m.X_PM = m.X_WM = {Mat3::Constant(nan), Vec3::Constant(nan)};

@@ -6,9 +6,12 @@
 
 #include "limber/articulated/articulated.h"
 #include "limber/elastic/beam_links.h"
+#include "limber/elastic/joint_law.h"
 #include "limber/elastic/spring_law.h"
 #include "limber/multibody/aba.h"
+#include "limber/multibody/gaba.h"
 #include "limber/multibody/parallel_walk.h"
+#include "limber/multibody/pcg.h"
 
 namespace limber::articulated {
 
@@ -26,6 +29,45 @@ struct GroundSpring {
   Vec3 anchor_W;
   elastic::SpringParameters law;
   int block = -1;  // body block
+};
+
+// A spring between two links: ties them beyond the tree.
+struct PairSpring {
+  LinkPoint a, b;
+  elastic::SpringParameters law;
+  int pair = -1;  // in the pattern
+};
+
+// A joint that closes a loop: frame M of link b against frame F of link a, as a joint's child and parent.
+struct CompiledLoop {
+  std::string name;
+  JointKind kind = JointKind::spherical;
+  int a = -1, b = -1;  // links; −1: the world
+  Pose X_AF, X_BM;     // in the links' own M (the world's frame)
+  JointLaw law;
+  bool has_law = false;
+  int pair = -1;  // in the pattern, where its law ties two links
+};
+
+// Where a loop's frames stand: computed from the links' poses.
+struct LoopState {
+  Pose X_FM;
+  Mat3 R_WM;         // axes of M
+  Vec3 p_W;          // origin of M
+  double q[7] = {};  // coordinates of the closing joint, as a tree joint's
+  DofArray x{};      // the same with rotation vectors
+  Vec6 gap;          // (6 − dofs) rows
+};
+
+struct CompiledRider {
+  struct Stretch {
+    int link = -1;
+    Vec3 from, to;              // in M
+    double begin = 0, end = 0;  // along the road [m]
+  };
+  std::vector<Stretch> road;
+  double mass = 0;
+  TimeFunction position;
 };
 
 struct CompiledLoad {
@@ -54,6 +96,7 @@ struct CompiledMotion {
 // One bound of one coordinate; dof 0 of a rotation bounds its angle.
 struct Limit {
   int link = -1, dof = 0;
+  int loop = -1;  // of a closing joint instead of link's
   double bound = 0, restitution = 0;
   bool upper = true;
 };
@@ -65,6 +108,8 @@ struct Column {
   int link = -1;  // of a joint quantity
   int spring = -1;
   int component = 0;
+  int loop = -1;  // of a closing joint's quantity
+  int rider = -1;
 };
 
 struct SpringEnds {
@@ -92,6 +137,17 @@ struct SystemData {
   std::vector<CompiledMotion> motions;
   std::vector<Limit> limits;
   std::vector<SpringEnds> springs;  // all, to observe
+  std::vector<PairSpring> pair_springs;
+  std::vector<CompiledLoop> loops;
+  std::vector<CompiledRider> riders;
+
+  multibody::Pattern pattern;
+  bool tree_only = true;  // no springs between links, no loops: plain ABA
+  Solver solver = Solver::gaba;
+  multibody::EliminationOrder order;  // unless tree_only
+  double size = 1;                    // [m] of the structure at the start
+  double energy0 = 0;                 // [J] total at the start
+  std::vector<double> q0, v0;         // where it starts: as the model says, loops closed
 
   result::Layout layout;
   std::vector<Column> columns;  // of the layout's scalars
@@ -102,17 +158,37 @@ struct SystemData {
   }
 };
 
+// Everything of a step's linear system that is not a plain tree.
+struct Blocks {
+  explicit Blocks(const SystemData& s);
+  multibody::BlockSystem system;
+  multibody::BlockSystem end;  // geometry at the end of the step, for its loops
+  multibody::BlockRhs rhs;
+  multibody::BlockSolution x, correction;
+  std::unique_ptr<multibody::Gaba> gaba;
+  std::unique_ptr<multibody::Gaba::Scratch> scratch;
+  std::unique_ptr<multibody::Pcg> pcg;
+  std::vector<LoopState> loops, loops_end;
+  std::vector<LinkMotion> links_end;
+  std::vector<Vec6> twist, scratch_twist;
+  std::vector<double> residual;
+  std::vector<double> limit_force;  // (limits) on the coordinate, of the active ones
+  std::vector<int> limit_row;       // (limits) of a closing joint: its row
+};
+
 enum class ServoState : std::int8_t { linear, at_maximum, at_minimum };
 
 struct WorkspaceData {
   explicit WorkspaceData(const SystemData& s);
 
   std::unique_ptr<multibody::Workers> workers;
-  std::vector<LinkMotion> links;    // by evaluate()
-  std::vector<double> tau;          // (v_count) by evaluate()
-  std::vector<Vec6> wrench;         // (size) by evaluate()
-  std::vector<double> joint_block;  // (block_count) by evaluate()
-  std::vector<Mat6> body_block;     // (body_blocks) by evaluate()
+  std::vector<LinkMotion> links;        // by evaluate()
+  std::vector<LinkMotion> links_other;  // of a second state
+  State whole, halves;                  // of an adaptive step
+  std::vector<double> tau;              // (v_count) by evaluate()
+  std::vector<Vec6> wrench;             // (size) by evaluate()
+  std::vector<double> joint_block;      // (block_count) by evaluate()
+  std::vector<Mat6> body_block;         // (body_blocks) by evaluate()
   multibody::AbaWorkspace aba;
   std::vector<JointLock> locks;    // motions first, then limits
   std::vector<int> lock_index;     // (size)
@@ -120,7 +196,11 @@ struct WorkspaceData {
   std::vector<int> limit_changes;  // (limits) in this step
   std::vector<ServoState> servo;   // (6 × drives)
   std::vector<double> q_mid, v_mid, q_end, v_end, a, a_new;
-  std::vector<Vec6> a_body;  // of the iterate before
+  std::vector<Vec6> a_body;                     // of the iterate before
+  std::vector<double> u_base, v_base, u;        // of a stage: q_mid = q₀ ⊕ (u_base + γh v_mid)
+  std::unique_ptr<Blocks> blocks;               // null: tree_only
+  double dissipated_power = 0, work_power = 0;  // [W] by evaluate()
+  double dissipated = 0, work = 0;              // [J] in the step at hand
 };
 
 // How implicit an evaluation is: the matrix is d·D + k·K, and forces are taken `ahead` seconds along v.
@@ -137,6 +217,31 @@ double servo_force(const CompiledDrive& d, const multibody::Link& link, int k, c
                    const double* v, double t);
 Vec6 joint_force(const SystemData& s, int link, const double* q, const double* v, double t);
 double elastic_energy(const SystemData& s, const double* q, const std::vector<LinkMotion>& links);
+
+// Loops: where they stand for given poses, their rows, and G J v of one of them.
+void place_loops(const SystemData& s, const std::vector<LinkMotion>& links, std::vector<LoopState>& loops);
+multibody::LoopRows loop_rows(const CompiledLoop& l, const LoopState& at, const Vec3& origin_a,
+                              const Vec3& origin_b);
+double largest_gap(const SystemData& s, const std::vector<LoopState>& loops, int* worst = nullptr);
+// The closing joint's rates from the links' twists in M.
+Vec6 loop_rates(const SystemData& s, int loop, const LoopState& at, const std::vector<LinkMotion>& links);
+Vec6 loop_force(const SystemData& s, int loop, const LoopState& at, const Vec6& rates);  // spring and damper
+double loop_energy(const SystemData& s, int loop, const LoopState& at);
+elastic::JointConfiguration loop_configuration(const CompiledLoop& l, const LoopState& at);
+
+// Where a rider's weight stands at time t: up to two links with a share each; 0 if it is not on its road.
+struct RiderShare {
+  int link = -1;
+  Vec3 p;  // in M
+  double share = 0;
+};
+int rider_shares(const CompiledRider& r, double t, RiderShare out[2]);
+
+// The matrix of `blocks` from what evaluate() found. Factors it; false if it is not positive definite.
+bool factor_blocks(const SystemData& s, WorkspaceData& w);
+// Solves for blocks.rhs into x; false if PCG did not converge.
+bool solve_blocks(const SystemData& s, WorkspaceData& w, multibody::BlockSolution& x, bool homogeneous);
+Vec6 block_lock_force(const SystemData& s, const WorkspaceData& w, int link);
 
 // Coordinates and rates of a prescribed joint at time t.
 void prescribed(const CompiledMotion& m, const multibody::Link& link, double t, double* q, double* v);

@@ -21,7 +21,8 @@ struct Line {
   bool slack = false;  // tension-only and not stretched: no elastic force, no damping
 
   Line(const SpringParameters& s, const Pose& X_WA, const Vec3& p_A, const Pose& X_WB, const Vec3& p_B)
-      : d(X_WB * p_B - X_WA * p_A), l(d.norm()) {
+      : Line(s, X_WB * p_B - X_WA * p_A) {}
+  Line(const SpringParameters& s, const Vec3& along) : d(along), l(d.norm()) {
     if (l > 1e-12 * s.rest_length) n = d / l;
     slack = s.tension_only && l <= s.rest_length;
   }
@@ -66,6 +67,24 @@ Mat3 line_stiffness(const SpringParameters& s, const Line& line, bool clamp) {
 }
 
 }  // namespace
+
+SpringLine spring_line(const SpringParameters& s, const Vec3& d, const Vec3& rate, bool clamp) {
+  const Line line(s, d);
+  SpringLine out;
+  if (line.slack) return out;
+  out.K = line_stiffness(s, line, clamp);
+  const double speed = line.n.dot(rate);
+  const Vec3 elastic = elastic_pull(s, line);
+  out.pull = elastic + s.damping * speed * line.n;
+  if (s.tension_only && out.pull.dot(line.n) < 0) {  // shortens too quickly: slack rather than push
+    out.pull.setZero();
+    out.power = -elastic.dot(line.n) * speed;
+    return out;
+  }
+  out.power = s.damping * speed * speed;
+  out.D = s.damping * line.n * line.n.transpose();
+  return out;
+}
 
 SpringState spring_state(const SpringParameters& s, const Pose& X_WA, const Vec3& p_A, const Vec6& V_A,
                          const Pose& X_WB, const Vec3& p_B, const Vec6& V_B) {

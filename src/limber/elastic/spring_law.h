@@ -26,6 +26,15 @@ struct SpringState {
   Vec12 force = Vec12::Zero();  // wrench on A, then on B, in their own frames (elastic + damping)
 };
 
+// The same law by its line alone: d = x_b − x_a and its rate, in any axes. The pull acts on a towards b (and
+// against it on b). K and D are −∂pull/∂d' of a, 3×3, symmetric; with `clamp` positive semidefinite.
+struct SpringLine {
+  Vec3 pull = Vec3::Zero();  // [N] elastic + damping
+  Mat3 K = Mat3::Zero(), D = Mat3::Zero();
+  double power = 0;  // [W] that the damper takes out
+};
+SpringLine spring_line(const SpringParameters& s, const Vec3& d, const Vec3& rate, bool clamp);
+
 SpringState spring_state(const SpringParameters& s, const Pose& X_WA, const Vec3& p_A, const Vec6& V_A,
                          const Pose& X_WB, const Vec3& p_B, const Vec6& V_B);
 double spring_energy(const SpringParameters& s, const Pose& X_WA, const Vec3& p_A, const Pose& X_WB,

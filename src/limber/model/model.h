@@ -31,8 +31,11 @@ enum class Quantity : std::uint8_t {
   kinetic_energy,
   gravity_energy,
   elastic_energy,
-  total_energy,   // 1 [J]: of the whole structure
-  rider_position  // 3: where a rider is on its road [m]
+  total_energy,       // 1 [J]: of the whole structure
+  rider_position,     // 3: where a rider is on its road [m]
+  dissipated_energy,  // 1 [J]: taken by dampers and drag since the start
+  work_energy,        // 1 [J]: given by loads, drives and prescribed motions since the start
+  remainder_energy    // 1 [J]: what the balance lacks: the integrator's own gain or loss
 };
 
 struct Probe {

@@ -349,6 +349,9 @@ class Checker {
         case Quantity::gravity_energy:
         case Quantity::elastic_energy:
         case Quantity::total_energy:
+      case Quantity::dissipated_energy:
+      case Quantity::work_energy:
+      case Quantity::remainder_energy:
           break;
       }
     }

@@ -101,7 +101,10 @@ int constraint_rows(const BlockSystem& s, int link, Mat6& rows) {
 }  // namespace
 
 Gaba::Gaba(const Tree& tree, const Pattern& pattern, bool allow_cuts)
-    : tree_(&tree), pattern_(&pattern), order_(find_order(tree, pattern, allow_cuts)) {
+    : Gaba(tree, pattern, find_order(tree, pattern, allow_cuts)) {}
+
+Gaba::Gaba(const Tree& tree, const Pattern& pattern, EliminationOrder order)
+    : tree_(&tree), pattern_(&pattern), order_(std::move(order)) {
   int columns = 0, squares = 0, U = 0;
   for (const Elimination& e : order_.steps) {
     Pivot p;
@@ -483,7 +486,7 @@ void Gaba::factor_loops() {
     int best = k;
     for (int i = k + 1; i < m; ++i)
       if (loops_factor_(i, i) > loops_factor_(best, best)) best = i;
-    if (!(loops_factor_(best, best) > drop_below)) break;
+    if (!(loops_factor_(best, best) > drop_)) break;
     if (best != k) {  // swap rows and columns k and best of the lower triangle
       std::swap(loops_order_[k], loops_order_[best]);
       std::swap(loops_factor_(k, k), loops_factor_(best, best));
@@ -521,7 +524,7 @@ void Gaba::factor_loops_exact() {
   const double top = eigen.eigenvalues().cwiseAbs().maxCoeff();
   for (int a = 0; a < m; ++a) {
     const double value = eigen.eigenvalues()[a];
-    const bool kept = std::abs(value) > drop_below * top;
+    const bool kept = std::abs(value) > drop_ * top;
     loops_values_[a] = kept ? 1 / value : 0;
     if (!kept) continue;
     ++loop_rank_;

@@ -293,7 +293,8 @@ std::vector<Object> load_objects() {
         choice("quantity",
                "position velocity rotation angular_velocity joint_position joint_velocity joint_force "
                "spring_length "
-               "spring_tension kinetic_energy gravity_energy elastic_energy total_energy rider_position",
+               "spring_tension kinetic_energy gravity_energy elastic_energy total_energy rider_position "
+               "dissipated_energy work_energy remainder_energy",
                "")
             .needed(),
         place("on", "for quantities of a place"), refer("joint", "joint", "for quantities of a joint"),
@@ -311,13 +312,22 @@ std::vector<Object> load_objects() {
         quantity("time", time, "to simulate").with(Range::positive).otherwise("5 s"),
         quantity("step", time, "").with(Range::positive).otherwise("10 ms"),
         quantity("frame", time, "between recorded frames").with(Range::positive).otherwise("1/30"),
-        choice("integrator", "midpoint euler",
-               "midpoint: second order, does not damp; euler: first order, damps")
+        choice("integrator", "midpoint euler implicit_euler sdirk",
+               "midpoint: second order, does not damp; euler: one solve a step, first order, damps; "
+               "implicit_euler: the same, iterated; sdirk: second order, damps what is too fast for the step")
             .otherwise("midpoint"),
-        quantity("tolerance", number, "of midpoint's iteration, relative")
+        choice("solver", "automatic gaba pcg pcg_rows dense",
+               "of the linear systems, where springs or loops tie bodies beyond their tree")
+            .otherwise("automatic"),
+        choice("from", "written static", "where it starts: as written, or at rest under its loads")
+            .otherwise("written"),
+        quantity("error", number, "allowed in a step, of the scene's size: steps are then split as needed")
+            .with(Range::non_negative)
+            .otherwise("0"),
+        quantity("tolerance", number, "of a step's iteration, relative")
             .with(Range::positive)
             .otherwise("1e-12"),
-        integer("max_iterations", "of midpoint; then the step is split")
+        integer("max_iterations", "of a step; then the step is split")
             .with(Range::at_least_one)
             .otherwise("40"),
         integer("threads", "results do not depend on it").with(Range::at_least_one).otherwise("1")},

@@ -171,8 +171,10 @@ void read_run(const Fields& scene) {
   run.time = fields.quantity("time", run.time);
   run.step = fields.quantity("step", run.step);
   run.frame = fields.quantity("frame", run.frame);
-  run.articulated.integrator = fields.choice("integrator", 0) == 0 ? articulated::Integrator::midpoint
-                                                                   : articulated::Integrator::euler;
+  run.articulated.integrator = articulated::all_integrators[fields.choice("integrator", 0)];
+  run.articulated.solver = articulated::all_solvers[fields.choice("solver", 0)];
+  run.from_static = fields.choice("from", 0) == 1;
+  run.articulated.error = fields.quantity("error", run.articulated.error);
   run.articulated.tolerance = fields.quantity("tolerance", run.articulated.tolerance);
   run.articulated.max_iterations = fields.integer("max_iterations", run.articulated.max_iterations);
   run.articulated.threads = fields.integer("threads", run.articulated.threads);

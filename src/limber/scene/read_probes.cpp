@@ -27,10 +27,11 @@ constexpr Word words[] = {
     {"tension", Of::spring, Quantity::spring_tension},
     {"position", Of::rider, Quantity::rider_position},
 };
-constexpr std::pair<const char*, Quantity> energies[] = {{"kinetic", Quantity::kinetic_energy},
-                                                         {"gravity", Quantity::gravity_energy},
-                                                         {"elastic", Quantity::elastic_energy},
-                                                         {"total", Quantity::total_energy}};
+constexpr std::pair<const char*, Quantity> energies[] = {
+    {"kinetic", Quantity::kinetic_energy},       {"gravity", Quantity::gravity_energy},
+    {"elastic", Quantity::elastic_energy},       {"total", Quantity::total_energy},
+    {"dissipated", Quantity::dissipated_energy}, {"work", Quantity::work_energy},
+    {"remainder", Quantity::remainder_energy}};
 
 Of of(Quantity quantity) {
   if (quantity <= Quantity::angular_velocity) return Of::place;

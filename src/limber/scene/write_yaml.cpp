@@ -381,9 +381,10 @@ class Writer {
 
   void probes() {
     static const char* const names[] = {
-        "position",       "velocity",       "rotation",      "angular_velocity", "joint_position",
-        "joint_velocity", "joint_force",    "spring_length", "spring_tension",   "kinetic_energy",
-        "gravity_energy", "elastic_energy", "total_energy",  "rider_position"};
+        "position",       "velocity",        "rotation",      "angular_velocity", "joint_position",
+        "joint_velocity", "joint_force",     "spring_length", "spring_tension",   "kinetic_energy",
+        "gravity_energy", "elastic_energy",  "total_energy",  "rider_position",   "dissipated_energy",
+        "work_energy",    "remainder_energy"};
     if (!model_.probes().empty()) line("probes:");
     for (const Probe& p : model_.probes()) {
       Flow flow;
@@ -403,6 +404,9 @@ class Writer {
                        .add("step", number(run_.step))
                        .add("frame", number(run_.frame))
                        .add("integrator", articulated::to_string(run_.articulated.integrator))
+                       .add("solver", articulated::to_string(run_.articulated.solver))
+                       .add("from", run_.from_static ? "static" : "written")
+                       .add("error", number(run_.articulated.error))
                        .add("tolerance", number(run_.articulated.tolerance))
                        .add("max_iterations", fmt::format("{}", run_.articulated.max_iterations))
                        .add("threads", fmt::format("{}", run_.articulated.threads))

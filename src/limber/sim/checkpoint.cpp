@@ -72,6 +72,10 @@ std::string encode(const Checkpoint& c) {
   w.put<std::int64_t>(c.report.steps);
   w.put<std::int64_t>(c.report.substeps);
   w.put(c.report.residual);
+  w.put(c.report.loop_gap);
+  w.put<std::int64_t>(c.report.redundant_rows);
+  w.put(c.report.redundant);
+  w.put<std::int64_t>(c.report.solver_iterations);
   w.put(c.report.worst);
   w.put(c.state);
   w.put<std::uint32_t>(result::crc32c(w.bytes.data(), w.bytes.size()));
@@ -99,6 +103,10 @@ Checkpoint decode(const std::string& bytes) {
   c.report.steps = static_cast<long>(r.get<std::int64_t>());
   c.report.substeps = static_cast<long>(r.get<std::int64_t>());
   c.report.residual = r.get<double>();
+  c.report.loop_gap = r.get<double>();
+  c.report.redundant_rows = static_cast<int>(r.get<std::int64_t>());
+  c.report.redundant = r.get_string();
+  c.report.solver_iterations = static_cast<int>(r.get<std::int64_t>());
   c.report.worst = r.get_string();
   c.state = r.get_string();
   if (!r.at_end()) throw std::invalid_argument("it has bytes too many");

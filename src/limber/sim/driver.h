@@ -23,6 +23,7 @@ struct ArticulatedDriver {
   const result::Layout& layout() const { return system.layout(); }
   const Model& model() const { return system.model(); }
   int dof_count() const { return system.dof_count(); }
+  std::string solver() const { return system.solver(); }
   result::SolveReport step(double h) { return articulated::step(system, state, workspace, h); }
   void observe(result::Snapshot& snapshot) { articulated::observe(system, state, workspace, snapshot); }
   void set_clock(std::int64_t step, double t) { state.step = step, state.t = t; }
@@ -45,6 +46,9 @@ class Driver {
   }
   int dof_count() const {
     return std::visit([](auto& m) { return m.dof_count(); }, method_);
+  }
+  std::string solver() const {
+    return std::visit([](auto& m) { return m.solver(); }, method_);
   }
   result::SolveReport step(double h) {
     return std::visit([&](auto& m) { return m.step(h); }, method_);

@@ -42,6 +42,8 @@ void validate(const RunOptions& o) {
   require(std::isfinite(o.frame) && o.frame > 0, "frame", "a positive time", o.frame);
   require(o.time / o.step < max_steps, "step", "fewer than 9e15 steps in all", o.step);
   require(o.articulated.tolerance > 0, "tolerance", "a positive number", o.articulated.tolerance);
+  require(std::isfinite(o.articulated.error) && o.articulated.error >= 0, "error", "a number of at least 0",
+          o.articulated.error);
   require(o.articulated.max_iterations > 0, "max_iterations", "at least 1", o.articulated.max_iterations);
   require(o.articulated.threads > 0, "threads", "at least 1", o.articulated.threads);
 }

@@ -13,9 +13,10 @@ const char* to_string(Method method);
 
 struct RunOptions {
   Method method = Method::articulated;
-  double time = 5;          // [s] to simulate
-  double step = 0.01;       // [s]
-  double frame = 1.0 / 30;  // [s] between recorded frames, rounded to whole steps (at least one)
+  double time = 5;           // [s] to simulate
+  double step = 0.01;        // [s]
+  double frame = 1.0 / 30;   // [s] between recorded frames, rounded to whole steps (at least one)
+  bool from_static = false;  // start at rest under the loads of t = 0
   articulated::Options articulated;
 
   std::int64_t steps() const;  // whole steps to reach `time` (a last step is not shortened: rounds up)

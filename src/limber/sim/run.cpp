@@ -83,6 +83,7 @@ class Run {
     stored_.options = request.options;
     stored_.version = version();
     stored_.sizes = sizes_of(driver_, model);
+    stored_.solver = driver_.solver();
     stored_.files = request.files;
     stored_.wall_clock.threads = request.options.articulated.threads;
     stored_.wall_clock.finished.clear();
@@ -208,6 +209,10 @@ class Run {
     report_.substeps += r.substeps;
     report_.total_iterations += r.total_iterations;
     report_.iterations = std::max(report_.iterations, r.iterations);
+    report_.loop_gap = std::max(report_.loop_gap, r.loop_gap);
+    report_.redundant_rows = std::max(report_.redundant_rows, r.redundant_rows);
+    if (report_.redundant.empty()) report_.redundant = r.redundant;
+    report_.solver_iterations = std::max(report_.solver_iterations, r.solver_iterations);
     if (r.residual > report_.residual) report_.residual = r.residual, report_.worst = r.worst;
   }
 

@@ -100,6 +100,7 @@ struct StoredRun {
   std::vector<std::pair<std::string, std::string>> set;
   RunOptions options;
   std::string outcome;  // "running" after a kill
+  std::string solver;   // what solved the linear systems
   std::string version;
   Sizes sizes;
   result::SolveReport report;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -21,28 +22,33 @@ Json options_json(const RunOptions& o) {
           {"time", o.time},
           {"step", o.step},
           {"frame", o.frame},
+          {"from", o.from_static ? "static" : "written"},
           {"articulated",
            {{"integrator", articulated::to_string(o.articulated.integrator)},
+            {"solver", articulated::to_string(o.articulated.solver)},
+            {"error", o.articulated.error},
             {"tolerance", o.articulated.tolerance},
             {"max_iterations", o.articulated.max_iterations}}}};
 }
 
-template <class T>
-T parse_enum(const std::string& text, std::initializer_list<T> values) {
-  for (const T value : values)
+template <class Values>
+auto parse_enum(const std::string& text, const Values& values) {
+  for (const auto value : values)
     if (text == to_string(value)) return value;
   throw std::invalid_argument(fmt::format("unknown word '{}'", text));
 }
 
 RunOptions parse_options(const Json& json) {
   RunOptions o;
-  o.method = parse_enum(json.at("method").get<std::string>(), {Method::articulated});
+  o.method = parse_enum(json.at("method").get<std::string>(), std::array{Method::articulated});
   o.time = json.at("time").get<double>();
   o.step = json.at("step").get<double>();
   o.frame = json.at("frame").get<double>();
   const Json& a = json.at("articulated");
-  o.articulated.integrator = parse_enum(a.at("integrator").get<std::string>(),
-                                        {articulated::Integrator::euler, articulated::Integrator::midpoint});
+  o.articulated.integrator = parse_enum(a.at("integrator").get<std::string>(), articulated::all_integrators);
+  o.articulated.solver = parse_enum(a.at("solver").get<std::string>(), articulated::all_solvers);
+  o.articulated.error = a.at("error").get<double>();
+  o.from_static = json.at("from").get<std::string>() == "static";
   o.articulated.tolerance = a.at("tolerance").get<double>();
   o.articulated.max_iterations = a.at("max_iterations").get<int>();
   return o;
@@ -79,6 +85,10 @@ Json report_json(const result::SolveReport& r) {
           {"iterations", r.iterations},
           {"total_iterations", r.total_iterations},
           {"residual", r.residual},
+          {"loop_gap", r.loop_gap},
+          {"redundant_rows", r.redundant_rows},
+          {"redundant", r.redundant},
+          {"solver_iterations", r.solver_iterations},
           {"worst", r.worst},
           {"message", r.message}};
 }
@@ -90,14 +100,18 @@ double number_or_nan(const Json& json) {  // JSON has no NaN: written as null
 result::SolveReport parse_report(const Json& json) {
   using result::Status;
   result::SolveReport r;
-  r.status =
-      parse_enum(json.at("status").get<std::string>(), {Status::ok, Status::not_converged, Status::diverged});
+  r.status = parse_enum(json.at("status").get<std::string>(),
+                        std::array{Status::ok, Status::not_converged, Status::diverged});
   r.time = number_or_nan(json.at("time"));
   r.steps = json.at("steps").get<long>();
   r.substeps = json.at("substeps").get<long>();
   r.iterations = json.at("iterations").get<int>();
   r.total_iterations = json.at("total_iterations").get<long>();
   r.residual = number_or_nan(json.at("residual"));
+  r.loop_gap = number_or_nan(json.at("loop_gap"));
+  r.redundant_rows = json.at("redundant_rows").get<int>();
+  r.redundant = json.at("redundant").get<std::string>();
+  r.solver_iterations = json.at("solver_iterations").get<int>();
   r.worst = json.at("worst").get<std::string>();
   r.message = json.at("message").get<std::string>();
   return r;
@@ -144,6 +158,7 @@ StoredRun parse(const Json& json) {
     run.set.emplace_back(item.at("name").get<std::string>(), item.at("value").get<std::string>());
   run.options = parse_options(json.at("options"));
   run.sizes = parse_sizes(json.at("model"));
+  run.solver = json.at("solver").get<std::string>();
   run.outcome = json.at("outcome").get<std::string>();
   run.report = parse_report(json.at("report"));
   run.frames = json.at("frames").get<std::uint64_t>();
@@ -166,6 +181,7 @@ std::string run_json(const StoredRun& run) {
                      {"set", set_json(run)},
                      {"options", options_json(run.options)},
                      {"model", sizes_json(run.sizes)},
+                     {"solver", run.solver},
                      {"outcome", run.outcome},
                      {"report", report_json(run.report)},
                      {"frames", run.frames},

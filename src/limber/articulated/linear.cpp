@@ -1,0 +1,114 @@
+// The linear system of a step when bodies are tied beyond their tree: its blocks, and the solver behind them.
+#include <algorithm>
+#include <cmath>
+
+#include "limber/articulated/system.h"
+#include "limber/multibody/dense_solver.h"
+
+namespace limber::articulated {
+
+using multibody::BlockSystem;
+
+Blocks::Blocks(const SystemData& s)
+    : system(s.tree, s.pattern),
+      end(s.tree, s.pattern),
+      rhs(system),
+      x(system),
+      correction(system),
+      loops(s.loops.size()),
+      loops_end(s.loops.size()),
+      links_end(s.tree.size()),
+      twist(s.tree.size()),
+      scratch_twist(s.tree.size()),
+      residual(s.tree.v_count()),
+      limit_force(s.limits.size()),
+      limit_row(s.limits.size()) {
+  if (s.solver == Solver::gaba) {
+    gaba = std::make_unique<multibody::Gaba>(s.tree, s.pattern, s.order);
+    scratch = std::make_unique<multibody::Gaba::Scratch>(*gaba);
+  } else if (s.solver == Solver::pcg || s.solver == Solver::pcg_rows) {
+    pcg = std::make_unique<multibody::Pcg>(
+        s.tree, s.pattern,
+        s.solver == Solver::pcg ? multibody::Pcg::Loops::projected : multibody::Pcg::Loops::per_row);
+  }
+}
+
+bool factor_blocks(const SystemData& s, WorkspaceData& w) {
+  Blocks& b = *w.blocks;
+  b.system.locks = w.locks.empty() ? nullptr : w.locks.data();
+  b.system.lock_index = w.locks.empty() ? nullptr : w.lock_index.data();
+  if (b.gaba) {
+    if (b.gaba->factor(b.system)) return true;
+    w.aba.bad_link = b.gaba->bad_link();
+    return false;
+  }
+  if (b.pcg) {
+    if (b.pcg->factor(b.system)) return true;
+    w.aba.bad_link = b.pcg->bad_link();
+    return false;
+  }
+  (void)s;
+  return true;
+}
+
+bool solve_blocks(const SystemData& s, WorkspaceData& w, multibody::BlockSolution& x, bool homogeneous) {
+  Blocks& b = *w.blocks;
+  if (b.gaba) {
+    b.gaba->solve(b.rhs, *b.scratch, x, homogeneous);
+    if (b.gaba->order().cuts == 0) return true;
+    // A long floating part of light bodies on stiff springs can lose digits: one refinement brings them back.
+    multibody::reduced_residual(b.system, b.rhs, x, b.scratch_twist, b.residual.data());
+    double largest = 0, scale = 0;
+    for (std::size_t k = 0; k < b.residual.size(); ++k) {
+      largest = std::max(largest, std::abs(b.residual[k]));
+      scale = std::max(scale, std::abs(b.rhs.tau[k]));
+    }
+    for (const Vec6& f : b.rhs.wrench) scale = std::max(scale, f.cwiseAbs().maxCoeff());
+    if (largest <= 1e-11 * scale) return true;
+    const std::vector<double> tau = b.rhs.tau;
+    const std::vector<Vec6> wrench = b.rhs.wrench, g = b.rhs.g;
+    b.rhs.tau.assign(b.residual.begin(), b.residual.end());
+    for (Vec6& f : b.rhs.wrench) f.setZero();
+    for (std::size_t l = 0; l < g.size(); ++l)
+      b.rhs.g[l] = g[l] - multibody::loop_times(b.system, static_cast<int>(l), x.twist.data());
+    b.gaba->solve(b.rhs, *b.scratch, b.correction, true);
+    for (std::size_t k = 0; k < x.a.size(); ++k) x.a[k] += b.correction.a[k];
+    for (std::size_t k = 0; k < x.twist.size(); ++k) x.twist[k] += b.correction.twist[k];
+    for (std::size_t k = 0; k < x.lambda.size(); ++k) x.lambda[k] += b.correction.lambda[k];
+    b.rhs.tau = tau, b.rhs.wrench = wrench, b.rhs.g = g;
+    return true;
+  }
+  std::vector<JointLock> zeroed;
+  if (homogeneous && b.system.locks) {  // the others read the given values from the locks
+    zeroed = w.locks;
+    for (JointLock& lock : zeroed) lock.g.setZero();
+    b.system.locks = zeroed.data();
+  }
+  bool good = true;
+  if (b.pcg) {
+    if (homogeneous) std::fill(x.a.begin(), x.a.end(), 0.0);
+    good = b.pcg->solve(b.rhs, x, s.options.pcg_tolerance, 10 * s.tree.v_count() + 100, w.workers.get());
+  } else {
+    good = multibody::solve_dense(b.system, b.rhs, x);
+  }
+  if (b.system.locks) b.system.locks = w.locks.data();
+  return good;
+}
+
+Vec6 block_lock_force(const SystemData& s, const WorkspaceData& w, int link) {
+  const Blocks& b = *w.blocks;
+  if (b.gaba) return b.gaba->lock_force(link, *b.scratch, b.x);
+  // What the joint's equation lacks, computed without its lock.
+  BlockSystem& system = const_cast<BlockSystem&>(b.system);
+  const int* index = system.lock_index;
+  system.lock_index = nullptr;
+  std::vector<Vec6> twist(s.tree.size());
+  std::vector<double> residual(s.tree.v_count());
+  multibody::reduced_residual(system, b.rhs, b.x, twist, residual.data());
+  system.lock_index = index;
+  Vec6 force = Vec6::Zero();
+  for (int k = 0; k < s.tree[link].dofs; ++k) force[k] = -residual[s.tree[link].v + k];
+  return force;
+}
+
+}  // namespace limber::articulated

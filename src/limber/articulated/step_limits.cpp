@@ -1,0 +1,274 @@
+// Locks of a step: prescribed joints wholly, active limits a row each. Limits are an active set: a coordinate
+// that would pass its bound is made to end on it; one whose bound would pull is let go. After the step the
+// active ones get their speed by an impulse: zero, or −e times the speed of the hit.
+#include <algorithm>
+#include <cmath>
+
+#include "limber/articulated/stepper.h"
+#include "limber/math/so3.h"
+#include "limber/multibody/joint_kinematics.h"
+
+namespace limber::articulated {
+
+// Locks: prescribed joints wholly, active limits a row each.
+void Stepper::set_locks(double t, double h, double gamma) {
+  for (const JointLock& lock : w_.locks) w_.lock_index[lock.link] = -1;
+  w_.locks.clear();
+  for (const CompiledMotion& m : s_.motions) lock_motion(m, t, h, gamma);
+  for (std::size_t l = 0; l < s_.limits.size(); ++l)
+    if (w_.limit_active[l] && s_.limits[l].loop < 0) lock_limit(s_.limits[l], h, gamma);
+}
+
+JointLock& Stepper::lock_of(int link) {
+  int& index = w_.lock_index[link];
+  if (index < 0) {
+    index = static_cast<int>(w_.locks.size());
+    w_.locks.emplace_back();
+    w_.locks.back().link = link;
+    w_.locks.back().rows = 0;
+    w_.locks.back().C.setZero();
+    w_.locks.back().g.setZero();
+  }
+  return w_.locks[index];
+}
+
+void Stepper::lock_motion(const CompiledMotion& m, double t, double h, double gamma) {
+  const Link& link = tree_[m.link];
+  JointLock& lock = lock_of(m.link);
+  lock.rows = link.dofs;
+  lock.C.setIdentity();
+  double q1[7], v1[6];
+  if (s_.options.integrator == Integrator::sdirk) {
+    prescribed(m, link, t + gamma * h, q1, v1);
+    for (int k = 0; k < link.dofs; ++k) lock.g[k] = (v1[k] - w_.v_base[link.v + k]) / (gamma * h);
+    return;
+  }
+  prescribed(m, link, t + h, q1, v1);
+  if (!midpoint()) multibody::rates_between(link.kind, state_.q.data() + link.q, q1, h, v1);
+  for (int k = 0; k < link.dofs; ++k) lock.g[k] = (v1[k] - state_.v[link.v + k]) / h;
+}
+
+void Stepper::lock_limit(const Limit& limit, double h, double gamma) {
+  const Link& link = tree_[limit.link];
+  JointLock& lock = lock_of(limit.link);
+  const Vec6 row = limit_row(limit, state_.q.data());
+  const auto along = [&](const std::vector<double>& x) {
+    return row.head(link.dofs).dot(Eigen::Map<const VecX>(x.data() + link.v, link.dofs));
+  };
+  const double left = limit.bound - limit_coordinate(limit, state_.q.data(), nullptr);
+  lock.C.row(lock.rows) = row.transpose();
+  if (s_.options.integrator == Integrator::sdirk)
+    lock.g[lock.rows] = ((left - along(w_.u_base)) / (gamma * h) - along(w_.v_base)) / (gamma * h);
+  else
+    lock.g[lock.rows] = (midpoint() ? 2 : 1) * (left / h - along(state_.v)) / h;
+  ++lock.rows;
+}
+
+// Rows of closing joints' active limits, after the loop's own.
+void Stepper::add_loop_limits(double h, double gamma, bool euler) {
+  Blocks& b = *w_.blocks;
+  for (std::size_t k = 0; k < s_.limits.size(); ++k) {
+    const Limit& limit = s_.limits[k];
+    if (limit.loop < 0 || !w_.limit_active[k]) continue;
+    const int r = add_limit_row(limit, b.loops[limit.loop], b.system);
+    if (r < 0) continue;
+    b.limit_row[k] = r;
+    const double c = gamma * h;
+    double& g = b.rhs.g[limit.loop][r];
+    if (euler) {
+      multibody::jacobian_times(b.system, state_.v.data(), b.twist.data());
+      const double rate = multibody::loop_times(b.system, limit.loop, b.twist.data())[r];
+      g = ((limit.bound - limit_coordinate(limit, nullptr, &b.loops)) / h - rate) / h;
+    } else if (midpoint()) {
+      g = 2 * (limit.bound - limit_coordinate(limit, nullptr, &b.loops_end)) / (h * h);
+    } else {
+      g = (limit.bound - limit_coordinate(limit, nullptr, &b.loops)) / (c * c);
+    }
+  }
+}
+
+// The row of a closing joint's coordinate; −1 when the loop has no room (it then holds all six already).
+int Stepper::add_limit_row(const Limit& limit, const LoopState& at, multibody::BlockSystem& system) const {
+  const CompiledLoop& loop = s_.loops[limit.loop];
+  multibody::LoopRows& rows = system.loops[limit.loop];
+  if (rows.rows == 6) return -1;
+  Vec6 along;
+  if (loop.kind == JointKind::spherical) {
+    const Vec3 theta(at.x[0], at.x[1], at.x[2]);
+    along << (theta.norm() > 0 ? Vec3(theta.normalized()) : Vec3(Vec3::UnitX())), Vec3::Zero();
+  } else {
+    along = multibody::motion_subspace(loop.kind, at.q).col(limit.dof);
+  }
+  Vec6 wrench;
+  wrench << at.R_WM * along.head<3>(), at.R_WM * along.tail<3>();
+  const int r = rows.rows++;
+  if (loop.a >= 0)
+    rows.on_a.row(r) = -multibody::shift_wrench(wrench, at.p_W - system.origin[loop.a]).transpose();
+  if (loop.b >= 0)
+    rows.on_b.row(r) = multibody::shift_wrench(wrench, at.p_W - system.origin[loop.b]).transpose();
+  return r;
+}
+
+// Forces of the active limits, while the solution of the step is at hand.
+void Stepper::keep_limit_forces() {
+  Blocks& b = *w_.blocks;
+  for (std::size_t k = 0; k < s_.limits.size(); ++k) {
+    if (!w_.limit_active[k]) continue;
+    const Limit& limit = s_.limits[k];
+    b.limit_force[k] = limit.loop >= 0
+                           ? -b.x.lambda[limit.loop][b.limit_row[k]]
+                           : limit_row(limit, state_.q.data()).dot(block_lock_force(s_, w_, limit.link));
+  }
+}
+
+double Stepper::limit_coordinate(const Limit& limit, const double* q,
+                                 const std::vector<LoopState>* loops) const {
+  if (limit.loop >= 0) {
+    const DofArray& x = (*loops)[limit.loop].x;
+    if (s_.loops[limit.loop].kind == JointKind::spherical) return Vec3(x[0], x[1], x[2]).norm();
+    return x[limit.dof];
+  }
+  const Link& link = tree_[limit.link];
+  const double* x = q + link.q;
+  const bool rotation = link.kind == JointKind::spherical || link.kind == JointKind::free;
+  if (!rotation) return x[limit.dof];
+  if (limit.dof == 0) return math::quat_log(Quat(x[0], x[1], x[2], x[3])).norm();
+  return x[4 + limit.dof - 3];
+}
+
+// The coordinate's rate is row · v. Angle φ = |θ|: dφ/dt = θ/φ · ω; shift p of a free joint: ṗ = R v.
+Vec6 Stepper::limit_row(const Limit& limit, const double* q) const {
+  const Link& link = tree_[limit.link];
+  const double* x = q + link.q;
+  Vec6 row = Vec6::Zero();
+  const bool rotation = link.kind == JointKind::spherical || link.kind == JointKind::free;
+  if (!rotation) {
+    row[limit.dof] = 1;
+  } else if (limit.dof == 0) {
+    const Vec3 theta = math::quat_log(Quat(x[0], x[1], x[2], x[3]));
+    row.head<3>() = theta.norm() > 0 ? Vec3(theta.normalized()) : Vec3::UnitX();
+  } else {
+    row.tail<3>() = math::to_matrix(Quat(x[0], x[1], x[2], x[3])).row(limit.dof - 3).transpose();
+  }
+  return row;
+}
+
+// True if a limit or a servo changed its side and the step has to be solved again.
+bool Stepper::update_active_set(double t, double h) {
+  bool changed = false;
+  for (std::size_t l = 0; l < s_.limits.size(); ++l) changed |= update_limit(l);
+  for (std::size_t d = 0; d < s_.drives.size(); ++d)
+    if (s_.drives[d].drive.kind == Drive::Kind::servo) changed |= update_servo(d, t, h);
+  return changed;
+}
+
+bool Stepper::update_limit(std::size_t l) {
+  const Limit& limit = s_.limits[l];
+  const double side = limit.upper ? 1 : -1;
+  if (!w_.limit_active[l]) {
+    const std::vector<LoopState>* loops = w_.blocks ? &w_.blocks->loops_end : nullptr;
+    const double over = side * (limit_coordinate(limit, w_.q_end.data(), loops) - limit.bound);
+    // Rounding of a coordinate that already ended on its bound is no violation.
+    if (over <= 1e-13 * (1 + std::abs(limit.bound)) || w_.limit_changes[l] > 4) return false;
+    w_.limit_active[l] = 1;
+    ++w_.limit_changes[l];
+    return true;
+  }
+  const double force =
+      w_.blocks ? w_.blocks->limit_force[l]
+                : limit_row(limit, state_.q.data())
+                      .dot(multibody::lock_force(tree_, q_at_, input_, w_.aba, w_.a.data(), limit.link));
+  if (side * force <= 0) return false;  // pushes back
+  if (w_.limit_changes[l] > 3) return false;
+  w_.limit_active[l] = 0;
+  ++w_.limit_changes[l];
+  return true;
+}
+
+bool Stepper::update_servo(std::size_t d, double t, double h) {
+  const CompiledDrive& drive = s_.drives[d];
+  const Link& link = tree_[drive.link];
+  // The force the step used: at its end (Euler) or its middle.
+  const double* q = (midpoint() ? w_.q_mid : w_.q_end).data() + link.q;
+  const double* v = (midpoint() ? w_.v_mid : w_.v_end).data() + link.v;
+  bool changed = false;
+  for (int k = 0; k < link.dofs; ++k) {
+    const double force = servo_force(drive, link, k, q, v, midpoint() ? t + h / 2 : t + h);
+    const double max = drive.drive.max_force[k];
+    const ServoState wanted = force > max    ? ServoState::at_maximum
+                              : force < -max ? ServoState::at_minimum
+                                             : ServoState::linear;
+    ServoState& state = w_.servo[6 * d + k];
+    // Within a step a servo only goes from linear to cut: it may be cut a step too long, never flicker.
+    if (state != ServoState::linear || wanted == state) continue;
+    state = wanted;
+    changed = true;
+  }
+  return changed;
+}
+
+// Gives the coordinates on their bounds the speed after the hit, by an impulse through the whole tree.
+void Stepper::apply_impacts() {
+  if (std::none_of(w_.limit_active.begin(), w_.limit_active.end(), [](char on) { return on != 0; })) return;
+  for (const JointLock& lock : w_.locks) w_.lock_index[lock.link] = -1;
+  w_.locks.clear();
+  for (const CompiledMotion& m : s_.motions) {
+    JointLock& lock = lock_of(m.link);
+    lock.rows = tree_[m.link].dofs;
+    lock.C.setIdentity();
+  }
+  for (std::size_t l = 0; l < s_.limits.size(); ++l) {
+    if (!w_.limit_active[l] || s_.limits[l].loop >= 0) continue;
+    const Limit& limit = s_.limits[l];
+    const Link& link = tree_[limit.link];
+    const double side = limit.upper ? 1 : -1;
+    const Vec6 row = limit_row(limit, w_.q_end.data());
+    const auto rate = [&](const std::vector<double>& v) {
+      return row.head(link.dofs).dot(Eigen::Map<const VecX>(v.data() + link.v, link.dofs));
+    };
+    JointLock& lock = lock_of(limit.link);
+    lock.C.row(lock.rows) = row.transpose();
+    lock.g[lock.rows] = -side * limit.restitution * std::max(0.0, side * rate(state_.v)) - rate(w_.v_end);
+    ++lock.rows;
+  }
+  std::fill(w_.v_mid.begin(), w_.v_mid.end(), 0.0);
+  if (w_.blocks) {
+    if (impact_in_blocks())
+      for (std::size_t k = 0; k < w_.v_end.size(); ++k) w_.v_end[k] += w_.blocks->x.a[k];
+    return;
+  }
+  std::fill(w_.tau.begin(), w_.tau.end(), 0.0);
+  multibody::kinematics(tree_, w_.q_end.data(), w_.v_mid.data(), w_.links, w_.workers.get());
+  AbaInput in;
+  in.links = &w_.links;
+  in.tau = w_.tau.data();
+  in.locks = w_.locks.data();
+  in.lock_index = w_.lock_index.data();
+  if (!multibody::aba(tree_, w_.q_end.data(), in, w_.aba, w_.a_new.data(), w_.workers.get())) return;
+  for (std::size_t k = 0; k < w_.v_end.size(); ++k) w_.v_end[k] += w_.a_new[k];
+}
+
+// The same with loops: M Δv + Gᵀλ = 0, G Δv as the hits of closing joints ask.
+bool Stepper::impact_in_blocks() {
+  Blocks& b = *w_.blocks;
+  evaluate(s_, w_.q_end.data(), w_.v_mid.data(), state_.t, {0, 0, 0}, w_);
+  for (Vec6& f : b.rhs.wrench) f.setZero();
+  for (Vec6& g : b.rhs.g) g.setZero();
+  std::fill(b.rhs.tau.begin(), b.rhs.tau.end(), 0.0);
+  for (std::size_t k = 0; k < s_.limits.size(); ++k) {
+    const Limit& limit = s_.limits[k];
+    if (limit.loop < 0 || !w_.limit_active[k]) continue;
+    const int r = add_limit_row(limit, b.loops[limit.loop], b.system);
+    if (r < 0) continue;
+    const double side = limit.upper ? 1 : -1;
+    const auto rate = [&](const std::vector<double>& v) {
+      multibody::jacobian_times(b.system, v.data(), b.twist.data());
+      return multibody::loop_times(b.system, limit.loop, b.twist.data())[r];
+    };
+    b.rhs.g[limit.loop][r] =
+        -side * limit.restitution * std::max(0.0, side * rate(state_.v)) - rate(w_.v_end);
+  }
+  return factor_blocks(s_, w_) && solve_blocks(s_, w_, b.x, false);
+}
+
+}  // namespace limber::articulated

@@ -1,0 +1,184 @@
+// Loops in a step. Positions stay closed by a projection along H⁻¹Gᵀ with the factor at hand (a chord
+// iteration), velocities likewise: no stiff term, no limit on h.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "limber/articulated/stepper.h"
+
+namespace limber::articulated {
+
+using result::Status;
+
+// Right-hand side for the change of the accelerations w_.a: forces less what M φ̇ and the joints' own blocks
+// already take. Euler starts at a = 0 and lets the implicit blocks act on the velocity terms too.
+void Stepper::set_block_rhs(bool euler) {
+  Blocks& b = *w_.blocks;
+  const multibody::BlockSystem& m = b.system;
+  multibody::jacobian_rate_times(tree_, w_.links, b.twist.data());
+  multibody::jacobian_times(m, w_.a.data(), b.scratch_twist.data());
+  for (int i = 0; i < tree_.size(); ++i) {
+    const Mat3& R = w_.links[i].X_WM.R;
+    Vec6 rate;
+    rate << R * b.twist[i].head<3>(), R * b.twist[i].tail<3>();
+    b.twist[i] = rate + b.scratch_twist[i];
+  }
+  if (euler) multibody::blocks_times(m, b.twist.data(), b.scratch_twist.data());
+  for (int i = 0; i < tree_.size(); ++i) {
+    const Inertia& I = tree_[i].inertia;
+    const LinkMotion& motion = w_.links[i];
+    const Mat3& R = motion.X_WM.R;
+    Vec6 F = w_.wrench[i] - cross_force(motion.V, I.momentum(motion.V));
+    if (!euler) {
+      Vec6 rate;
+      rate << R.transpose() * b.twist[i].head<3>(), R.transpose() * b.twist[i].tail<3>();
+      F -= I.momentum(rate);
+    }
+    b.rhs.wrench[i] << R * F.head<3>(), R * F.tail<3>();
+    if (euler) b.rhs.wrench[i] -= b.scratch_twist[i];
+  }
+  std::copy(w_.tau.begin(), w_.tau.end(), b.rhs.tau.begin());
+  for (Vec6& g : b.rhs.g) g.setZero();
+}
+
+double Stepper::place_end() {
+  Blocks& b = *w_.blocks;
+  multibody::kinematics(tree_, w_.q_end.data(), w_.v_end.data(), b.links_end, w_.workers.get());
+  place_loops(s_, b.links_end, b.loops_end);
+  return largest_gap(s_, b.loops_end);
+}
+
+// Moves q_end onto the loops; velocity_share of the shift, over h, goes into v_end and w_.a.
+bool Stepper::close_positions(double h, double velocity_share) {
+  Blocks& b = *w_.blocks;
+  double previous = 0;
+  for (int round = 0; round < 60; ++round) {
+    int worst = -1;
+    place_end();
+    const double gap = largest_gap(s_, b.loops_end, &worst);
+    if (!std::isfinite(gap)) return fail_non_finite(state_.t);
+    const bool still = round > 2 && gap > 0.5 * previous && gap <= 1e-10 * s_.size;
+    if (gap <= gap_tolerance() || still) {
+      report_.loop_gap = std::max(report_.loop_gap, gap / s_.size);
+      return true;
+    }
+    if (round > 12 && gap > 0.9 * previous) {
+      report_.worst = s_.loops[worst].name;
+      return fail(
+          Status::not_converged, state_.t,
+          fmt::format("loop \"{}\" does not close: a gap of {:.3g} m is left", s_.loops[worst].name, gap),
+          -1);
+    }
+    if (round > 0 && gap > 0.3 * previous && !factor_at_end()) break;  // the factor at hand is too far away
+    previous = gap;
+    for (std::size_t l = 0; l < s_.loops.size(); ++l) b.rhs.g[l] = -b.loops_end[l].gap;
+    for (Vec6& f : b.rhs.wrench) f.setZero();
+    std::fill(b.rhs.tau.begin(), b.rhs.tau.end(), 0.0);
+    if (!solve_blocks(s_, w_, b.x, true)) break;
+    multibody::integrate(tree_, w_.q_end.data(), b.x.a.data(), 1, w_.q_mid.data());
+    std::swap(w_.q_end, w_.q_mid);
+    if (velocity_share > 0)
+      for (std::size_t k = 0; k < w_.v_end.size(); ++k) {
+        w_.v_end[k] += velocity_share * b.x.a[k] / h;
+        w_.a[k] += velocity_share * b.x.a[k] / (h * h);
+      }
+  }
+  return fail(Status::not_converged, state_.t, "the loops do not close; a smaller step may help", -1);
+}
+
+// Inertia and loops at q_end, factored anew.
+bool Stepper::factor_at_end() {
+  std::fill(w_.v_mid.begin(), w_.v_mid.end(), 0.0);
+  evaluate(s_, w_.q_end.data(), w_.v_mid.data(), state_.t, {0, 0, 0}, w_);
+  return factor_blocks(s_, w_);
+}
+
+// Makes v_end obey the loops at q_end.
+bool Stepper::project_velocities() {
+  Blocks& b = *w_.blocks;
+  double previous = 0;
+  for (int round = 0; round < 30; ++round) {
+    place_end();
+    multibody::set_kinematics(w_.q_end.data(), b.links_end, b.end);
+    multibody::jacobian_times(b.end, w_.v_end.data(), b.twist.data());
+    double largest = 0, speed = 1e-30;
+    for (const Vec6& phi : b.twist) speed = std::max(speed, phi.cwiseAbs().maxCoeff());
+    for (std::size_t l = 0; l < s_.loops.size(); ++l) {
+      const CompiledLoop& loop = s_.loops[l];
+      const auto origin = [&](int link) { return link >= 0 ? b.end.origin[link] : Vec3(Vec3::Zero()); };
+      b.end.loops[l] = loop_rows(loop, b.loops_end[l], origin(loop.a), origin(loop.b));
+      b.rhs.g[l] = -multibody::loop_times(b.end, static_cast<int>(l), b.twist.data());
+      largest = std::max(largest, b.rhs.g[l].cwiseAbs().maxCoeff());
+    }
+    if (largest <= 1e-13 * speed) return true;
+    if (round == 29) return largest <= 1e-8 * speed;
+    if (round > 0 && largest > 0.3 * previous && !factor_at_end()) return false;
+    previous = largest;
+    for (Vec6& f : b.rhs.wrench) f.setZero();
+    std::fill(b.rhs.tau.begin(), b.rhs.tau.end(), 0.0);
+    if (!solve_blocks(s_, w_, b.x, true)) return false;
+    for (std::size_t k = 0; k < w_.v_end.size(); ++k) w_.v_end[k] += b.x.a[k];
+  }
+  return true;
+}
+
+void Stepper::note_redundant_rows() {
+  const Blocks& b = *w_.blocks;
+  if (!b.gaba || b.gaba->dropped_rows() == 0) return;
+  report_.redundant_rows = std::max(report_.redundant_rows, b.gaba->dropped_rows());
+  if (!report_.redundant.empty()) return;
+  for (std::size_t l = 0; l < s_.loops.size(); ++l) {
+    int rows = 0;
+    for (int r = 0; r < 6; ++r) rows += b.x.dropped[6 * l + r];
+    if (rows == 0) continue;
+    if (!report_.redundant.empty()) report_.redundant += ", ";
+    report_.redundant += fmt::format("{} ({})", s_.loops[l].name, rows);
+  }
+}
+
+bool Stepper::assemble() {
+  Blocks& b = *w_.blocks;
+  std::copy(state_.q.begin(), state_.q.end(), w_.q_end.begin());
+  std::copy(state_.v.begin(), state_.v.end(), w_.v_end.begin());
+  std::fill(w_.a.begin(), w_.a.end(), 0.0);
+  for (const JointLock& lock : w_.locks) w_.lock_index[lock.link] = -1;
+  w_.locks.clear();
+  for (const CompiledMotion& m : s_.motions) {
+    JointLock& lock = lock_of(m.link);
+    lock.rows = tree_[m.link].dofs;
+    lock.C.setIdentity();
+  }
+  const std::vector<double> zero(tree_.v_count(), 0.0);
+  double previous = 0;
+  for (int round = 0; round < 100; ++round) {
+    evaluate(s_, w_.q_end.data(), zero.data(), state_.t, {0, 0, 0}, w_);
+    int worst = -1;
+    const double gap = largest_gap(s_, b.loops, &worst);
+    if (!factor_blocks(s_, w_)) return fail_pivot(state_.t);
+    if (gap <= gap_tolerance() || (round > 5 && gap <= 1e-10 * s_.size && gap > 0.5 * previous)) break;
+    if (round == 99 || !std::isfinite(gap)) {
+      report_.worst = s_.loops[worst].name;
+      return fail(
+          Status::not_converged, state_.t,
+          fmt::format("loop \"{}\" cannot close: a gap of {:.3g} m is left", s_.loops[worst].name, gap), -1);
+    }
+    previous = gap;
+    for (std::size_t l = 0; l < s_.loops.size(); ++l) b.rhs.g[l] = -b.loops[l].gap;
+    for (Vec6& f : b.rhs.wrench) f.setZero();
+    std::fill(b.rhs.tau.begin(), b.rhs.tau.end(), 0.0);
+    if (!solve_blocks(s_, w_, b.x, true))
+      return fail(Status::not_converged, state_.t, "the loops do not close", -1);
+    double largest = 0;
+    for (const double x : b.x.a) largest = std::max(largest, std::abs(x));
+    const double share = largest > 0.3 ? 0.3 / largest : 1;  // no wild turns far from the loop
+    multibody::integrate(tree_, w_.q_end.data(), b.x.a.data(), share, w_.q_mid.data());
+    std::swap(w_.q_end, w_.q_mid);
+  }
+  if (!project_velocities()) return fail(Status::not_converged, state_.t, "no velocity obeys the loops", -1);
+  state_.q = w_.q_end;
+  state_.v = w_.v_end;
+  return true;
+}
+
+}  // namespace limber::articulated

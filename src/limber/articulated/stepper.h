@@ -1,0 +1,92 @@
+// One time step, taken apart: the integrators (step.cpp), loops (step_loops.cpp), locks and limits
+// (step_limits.cpp). Internal to articulated/.
+#pragma once
+
+#include "limber/articulated/system.h"
+
+namespace limber::articulated {
+
+class Stepper {
+ public:
+  Stepper(const SystemData& s, State& state, WorkspaceData& w, result::SolveReport& report)
+      : s_(s), tree_(s.tree), state_(state), w_(w), report_(report) {}
+
+  // One step, split in halves where the iteration does not converge.
+  bool advance(double t, double h, int depth);
+
+  // For the start: loops closed from where the coordinates stand, velocities made to obey them. False if a
+  // loop cannot close; the report names it.
+  bool assemble();
+
+ private:
+  using AbaInput = multibody::AbaInput;
+  using Link = multibody::Link;
+
+  // A stage: v = v_base + γh a, q = q₀ ⊕ (u_base + γh v), forces at (q, v, t).
+  struct Stage {
+    double t = 0, h = 0, gamma = 1;
+    bool ends_there = true;      // the step ends at the stage (else, midpoint: at q₀ ⊕ h v)
+    bool velocity_rows = false;  // loops hold the stage's velocity (else the position where the step ends)
+  };
+
+  bool midpoint() const { return s_.options.integrator == Integrator::midpoint; }
+  bool attempt(double t, double h);
+  bool solve(double t, double h);
+  bool solve_euler(double t, double h);
+  bool solve_midpoint(double t, double h);
+  bool solve_implicit_euler(double t, double h);
+  bool solve_sdirk(double t, double h);
+  bool solve_stage(const Stage& stage);
+  void place_stage(const Stage& stage);
+  bool solve_accelerations(const Stage& stage, bool euler);
+  void add_implicit_forces();
+  AbaInput make_input() const;
+  double largest_change() const;
+  double velocity_scale(double t, double h) const;
+  void follow_motions(double t);
+  void book_energy(double h);
+
+  // Loops.
+  bool has_loops() const { return !s_.loops.empty(); }
+  double gap_tolerance() const { return 1e-12 * s_.size; }
+  double place_end();  // loops at q_end: the largest gap
+  void set_block_rhs(bool euler);
+  bool close_positions(double h, double velocity_share);
+  bool project_velocities();
+  bool factor_at_end();
+  void note_redundant_rows();
+
+  // Locks and limits.
+  void set_locks(double t, double h, double gamma);
+  JointLock& lock_of(int link);
+  void lock_motion(const CompiledMotion& m, double t, double h, double gamma);
+  void lock_limit(const Limit& limit, double h, double gamma);
+  void add_loop_limits(double h, double gamma, bool euler);
+  int add_limit_row(const Limit& limit, const LoopState& at, multibody::BlockSystem& system) const;
+  void keep_limit_forces();
+  bool impact_in_blocks();
+  double limit_coordinate(const Limit& limit, const double* q, const std::vector<LoopState>* loops) const;
+  Vec6 limit_row(const Limit& limit, const double* q) const;
+  bool update_active_set(double t, double h);
+  bool update_limit(std::size_t l);
+  bool update_servo(std::size_t d, double t, double h);
+  void apply_impacts();
+
+  void commit();
+  bool check_finite(double t);
+  bool fail_non_finite(double t);
+  bool fail_pivot(double t);
+  int worst_link() const;
+  bool fail(result::Status status, double t, std::string what, int link);
+
+  const SystemData& s_;
+  const multibody::Tree& tree_;
+  State& state_;
+  WorkspaceData& w_;
+  result::SolveReport& report_;
+  AbaInput input_;
+  const double* q_at_ = nullptr;  // where input_ was evaluated
+  double h_ = 0;                  // of the attempt
+};
+
+}  // namespace limber::articulated
