@@ -199,6 +199,7 @@ struct WorkspaceData {
   std::vector<Vec6> a_body;                     // of the iterate before
   std::vector<double> u_base, v_base, u;        // of a stage: q_mid = q₀ ⊕ (u_base + γh v_mid)
   std::unique_ptr<Blocks> blocks;               // null: tree_only
+  double load = 1;                              // share of weight, loads, wind and riders that acts
   double dissipated_power = 0, work_power = 0;  // [W] by evaluate()
   double dissipated = 0, work = 0;              // [J] in the step at hand
 };

@@ -47,6 +47,7 @@ struct BlockSystem {
   std::vector<Mat6> diagonal;        // (size)
   std::vector<Mat6> off;             // (pairs) rows of a, columns of b
   std::vector<double> joint;         // (block_count)
+  std::vector<double> coupling;      // statics: (6 × v_count) c of the terms a_k c_k·φ_parent; empty: none
   std::vector<LoopRows> loops;       // (loops)
   const JointLock* locks = nullptr;  // null: none
   const int* lock_index = nullptr;   // (size)
