@@ -129,8 +129,7 @@ class Equilibrium {
     double sigma = 0, best = std::numeric_limits<double>::infinity();
     int still = 0;
     for (int k = 0; k < options_.max_iterations; ++k, ++iterations_) {
-      assemble(sigma);
-      set_augment();
+      if (k % 10 == 0) set_augment();
       assemble(sigma);
       double acting = 0;
       const double gap = s_.loops.empty() ? 0 : largest_gap(s_, loops_) / s_.size;
@@ -155,6 +154,12 @@ class Equilibrium {
         // At rounding: one more step costs little, and stops when it no longer helps.
         if (!last || measure >= 0.5 * best || measure == 0 || ++still > 2) return report_done(out);
       }
+      // A step below rounding: nothing more to gain, whatever rounding leaves of stiff springs' forces.
+      if (sigma == 0 && step <= 1e-12 * std::max(1.0, s_.size) && gap <= 1e-11) {
+        multibody::integrate(s_.tree, q_.data(), x_.a.data(), 1, trial_.data());
+        std::swap(q_, trial_);
+        return report_done(out);
+      }
       best = std::min(best, measure);
       const double largest_turn = 0.5;
       double share = step > largest_turn ? largest_turn / step : 1;
@@ -173,6 +178,7 @@ class Equilibrium {
   }
 
   bool report_done(StaticResult& out) {
+    out.residual = measure_at();
     out.report.status = Status::ok;
     out.report.iterations = iterations_;
     out.report.residual = out.residual;
@@ -184,6 +190,7 @@ class Equilibrium {
     const double energy0 = potential(q_);
     for (int halving = 0; halving < 12; ++halving, share /= 2) {
       multibody::integrate(s_.tree, q_.data(), x_.a.data(), share, trial_.data());
+      if (sigma > 0) close(trial_);
       const double energy1 = potential(trial_);
       if (!std::isfinite(energy1)) continue;
       std::swap(q_, trial_);
@@ -194,6 +201,24 @@ class Equilibrium {
       std::swap(q_, trial_);
     }
     return false;
+  }
+
+  // Back onto the loops, so that energies compare: a chord iteration with the factor at hand.
+  void close(std::vector<double>& q) {
+    if (s_.loops.empty()) return;
+    const std::vector<double> zero(s_.tree.v_count(), 0.0);
+    std::vector<double> moved(q.size());
+    BlockRhs open(K_);
+    BlockSolution back(K_);
+    for (int round = 0; round < 8; ++round) {
+      multibody::kinematics(s_.tree, q.data(), zero.data(), w_.links);
+      place_loops(s_, w_.links, loops_);
+      if (largest_gap(s_, loops_) <= 1e-12 * s_.size) return;
+      for (std::size_t l = 0; l < s_.loops.size(); ++l) open.g[l] = -loops_[l].gap;
+      gaba_.solve(open, scratch_, back, true);
+      multibody::integrate(s_.tree, q.data(), back.a.data(), 1, moved.data());
+      std::swap(q, moved);
+    }
   }
 
   // Forces left over at q_ with the multipliers at hand.
@@ -218,6 +243,8 @@ class Equilibrium {
   // ρ of the size of the stiffness that stands on the diagonal.
   void set_augment() {
     if (s_.loops.empty()) return;
+    augment_ = 0;
+    assemble(0);
     double largest = 0;
     for (const double b : K_.joint) largest = std::max(largest, std::abs(b));
     for (const Mat6& A : K_.diagonal)
@@ -429,6 +456,21 @@ class Equilibrium {
 };
 
 }  // namespace
+
+std::vector<SpringTension> spring_tensions(const System& system, const State& state) {
+  const SystemData& s = system.data();
+  std::vector<LinkMotion> links(s.tree.size());
+  multibody::kinematics(s.tree, state.q.data(), state.v.data(), links);
+  const auto pose = [&](const LinkPoint& at) { return at.link < 0 ? Pose{} : links[at.link].X_WM; };
+  const auto twist = [&](const LinkPoint& at) { return at.link < 0 ? Vec6(Vec6::Zero()) : links[at.link].V; };
+  std::vector<SpringTension> out;
+  for (std::size_t k = 0; k < s.springs.size(); ++k) {
+    const SpringEnds& e = s.springs[k];
+    const auto at = elastic::spring_state(e.law, pose(e.a), e.a.p, twist(e.a), pose(e.b), e.b.p, twist(e.b));
+    out.push_back({s.model.springs()[k].name, at.length, at.tension});
+  }
+  return out;
+}
 
 StaticResult solve_static(const System& system, State& state, Workspace& workspace,
                           const StaticOptions& options) {

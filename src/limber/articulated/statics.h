@@ -50,6 +50,12 @@ struct StaticResult {
   result::Energy energy;
 };
 
+struct SpringTension {
+  std::string name;
+  double length = 0, tension = 0;  // [m], [N]
+};
+std::vector<SpringTension> spring_tensions(const System& system, const State& state);
+
 // The state is left at the equilibrium, at rest; on failure as it was.
 StaticResult solve_static(const System& system, State& state, Workspace& workspace,
                           const StaticOptions& options = {});
