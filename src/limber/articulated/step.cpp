@@ -99,7 +99,8 @@ bool Stepper::solve_euler(double t, double h) {
   for (std::size_t k = 0; k < w_.v_end.size(); ++k) w_.v_end[k] = v0[k] + h * w_.a[k];
   if (!check_finite(t + h)) return false;
   if (const int link = too_much_at_once(h); link >= 0)
-    return fail(Status::not_converged, t, "it turns or slides too far in one step; a smaller step may help", link);
+    return fail(Status::not_converged, t, "it turns or slides too far in one step; a smaller step may help",
+                link);
   multibody::integrate(tree_, q0, w_.v_end.data(), h, w_.q_end.data());
   follow_motions(t + h);
   report_.iterations = std::max(report_.iterations, 1);
@@ -108,8 +109,8 @@ bool Stepper::solve_euler(double t, double h) {
   return !has_loops() || close_positions(h, 1);
 }
 
-// Velocity terms are explicit in a single solve: the link whose change of velocity alone would turn it by more
-// than a radian (or slide it by more than the structure's size) within the step; −1: none.
+// Velocity terms are explicit in a single solve: the link whose change of velocity alone would turn it by
+// more than a radian (or slide it by more than the structure's size) within the step; −1: none.
 int Stepper::too_much_at_once(double h) const {
   for (int i = 0; i < tree_.size(); ++i)
     for (int k = 0; k < tree_[i].dofs; ++k) {

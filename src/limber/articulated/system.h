@@ -162,8 +162,8 @@ struct SystemData {
 struct Blocks {
   explicit Blocks(const SystemData& s);
   multibody::BlockSystem system;
-  multibody::BlockSystem end;  // geometry at the end of the step, for its loops
-  multibody::BlockRhs rhs;
+  multibody::BlockSystem end;     // geometry at the end of the step, for its loops
+  multibody::BlockRhs rhs, left;  // left: what a solution leaves over
   multibody::BlockSolution x, correction;
   std::unique_ptr<multibody::Gaba> gaba;
   std::unique_ptr<multibody::Gaba::Scratch> scratch;

@@ -334,7 +334,8 @@ class Checker {
         case Quantity::joint_position:
         case Quantity::joint_velocity:
         case Quantity::joint_force:
-          if (!joint_exists(p.joint)) add("probe", p.name, "", "refers to a joint that does not exist");
+          if (p.loop.valid() ? p.loop.value >= int(parts_.loops.size()) : !joint_exists(p.joint))
+            add("probe", p.name, "", "refers to a joint that does not exist");
           break;
         case Quantity::spring_length:
         case Quantity::spring_tension:
@@ -349,9 +350,9 @@ class Checker {
         case Quantity::gravity_energy:
         case Quantity::elastic_energy:
         case Quantity::total_energy:
-      case Quantity::dissipated_energy:
-      case Quantity::work_energy:
-      case Quantity::remainder_energy:
+        case Quantity::dissipated_energy:
+        case Quantity::work_energy:
+        case Quantity::remainder_energy:
           break;
       }
     }
