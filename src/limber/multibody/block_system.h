@@ -52,7 +52,8 @@ struct BlockSystem {
   const JointLock* locks = nullptr;  // null: none
   const int* lock_index = nullptr;   // (size)
 
-  Eigen::Map<const Eigen::Matrix<double, 6, Eigen::Dynamic>> subspace(int link) const {
+  using Columns = Eigen::Matrix<double, 6, Eigen::Dynamic, 0, 6, 6>;  // never on the heap
+  Eigen::Map<const Columns> subspace(int link) const {
     const Link& l = (*tree)[link];
     return {S.data() + 6 * l.v, 6, l.dofs};
   }

@@ -197,7 +197,8 @@ void Gaba::scatter_cut(int joint) {
 
   Mat6 K = Mat6::Zero();
   if (d > 0) {
-    const Eigen::Map<const MatX> B(m.joint.data() + link.block, d, d);
+    using Block = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, 6, 6>;
+    const Eigen::Map<const Block> B(m.joint.data() + link.block, d, d);
     K = S * B * S.transpose();
   }
   blocks_[order_.diagonal[joint]] += K;
