@@ -157,7 +157,7 @@ int solve(const StaticArguments& a) {
     else if (f.result.report.ok())
       print(system, f, a.all);
   } catch (const ModelError& e) {
-    throw scene::SceneError(diagnostics_of(a.scene.file, e));
+    throw scene::SceneError(scene::locate(scene, e));
   }
   if (f.result.report.ok()) return ExitCode::done;
   message(fmt::format("limber: did not converge: {}", f.result.report.message));
