@@ -31,12 +31,15 @@ constexpr double stalled =
 
 bool Stepper::advance(double t, double h, int depth) {
   bool good = attempt(t, h);
-  if (!good && report_.status == Status::not_converged && has_loops() && w_.blocks->gaba) {
-    // Perhaps a pose where loops lose a row: coast through it without the rows that are nearly lost.
+  const bool second_order =
+      s_.options.integrator == Integrator::midpoint || s_.options.integrator == Integrator::sdirk;
+  if (!good && has_loops() && second_order) {
+    // Perhaps the step crosses a pose where loops lose a row, or its stages stand where they lose none:
+    // closed at its stages, the step converges there too.
     report_.status = Status::ok;
-    w_.blocks->gaba->set_coarse(true);
+    closed_stages_ = true;
     good = attempt(t, h);
-    w_.blocks->gaba->set_coarse(false);
+    closed_stages_ = false;
   }
   if (good) {
     commit();
@@ -72,7 +75,7 @@ bool Stepper::solve(double t, double h) {
     case Integrator::euler:
       return solve_euler(t, h);
     case Integrator::midpoint:
-      return solve_midpoint(t, h);
+      return closed_stages_ ? solve_sdirk(t, h) : solve_midpoint(t, h);
     case Integrator::implicit_euler:
       return solve_implicit_euler(t, h);
     case Integrator::sdirk:
@@ -97,7 +100,8 @@ bool Stepper::solve_euler(double t, double h) {
     if (!multibody::aba(tree_, q0, input_, w_.aba, w_.a.data(), w_.workers.get())) return fail_pivot(t);
   }
   for (std::size_t k = 0; k < w_.v_end.size(); ++k) w_.v_end[k] = v0[k] + h * w_.a[k];
-  if (!check_finite(t + h)) return false;
+  for (const double x : w_.v_end)
+    if (!std::isfinite(x)) return fail_non_finite(t + h);
   if (const int link = too_much_at_once(h); link >= 0)
     return fail(Status::not_converged, t, "it turns or slides too far in one step; a smaller step may help",
                 link);
@@ -109,14 +113,15 @@ bool Stepper::solve_euler(double t, double h) {
   return !has_loops() || close_positions(h, 1);
 }
 
-// Velocity terms are explicit in a single solve: the link whose change of velocity alone would turn it by
-// more than a radian (or slide it by more than the structure's size) within the step; −1: none.
-int Stepper::too_much_at_once(double h) const {
+// Velocity terms are explicit in a single solve: where velocities change by more than a radian a step, the
+// link whose velocity terms at the end would turn it by more than that in the next one; −1: none.
+int Stepper::too_much_at_once(double h) {
+  double largest = 0;
+  for (const double a : w_.a) largest = std::max(largest, std::abs(a));
+  if (h * h * largest <= 1) return -1;
+  multibody::kinematics(tree_, state_.q.data(), w_.v_end.data(), w_.links, w_.workers.get());
   for (int i = 0; i < tree_.size(); ++i)
-    for (int k = 0; k < tree_[i].dofs; ++k) {
-      const double bound = is_rotational(tree_[i].kind, k) ? 1 : s_.size;
-      if (h * h * std::abs(w_.a[tree_[i].v + k]) > bound) return i;
-    }
+    if (h * h * w_.links[i].c.head<3>().norm() > 1) return i;
   return -1;
 }
 
@@ -153,13 +158,13 @@ bool Stepper::solve_sdirk(double t, double h) {
   std::copy(state_.a.begin(), state_.a.end(), w_.a.begin());
   std::copy(state_.v.begin(), state_.v.end(), w_.v_base.begin());
   std::fill(w_.u_base.begin(), w_.u_base.end(), 0.0);
-  if (!solve_stage({t + gamma * h, h, gamma, true, true})) return false;
+  if (!solve_stage({t + gamma * h, h, gamma, true, !closed_stages_})) return false;
   book_energy(rest * h);
   for (std::size_t k = 0; k < w_.v_base.size(); ++k) {
     w_.v_base[k] += h * rest * w_.a[k];
     w_.u_base[k] = h * rest * w_.v_mid[k];
   }
-  if (!solve_stage({t + h, h, gamma, true, true})) return false;
+  if (!solve_stage({t + h, h, gamma, true, !closed_stages_})) return false;
   book_energy(gamma * h);
   w_.v_end = w_.v_mid;
   w_.q_end = w_.q_mid;
@@ -462,11 +467,15 @@ SolveReport step(const System& system, State& state, Workspace& workspace, doubl
   WorkspaceData& w = workspace.data();
   SolveReport report;
   const double t0 = state.t;
-  if (s.options.error > 0) {
-    if (!advance_adaptively(s, state, w, report, h)) return report;
-  } else if (!Stepper(s, state, w, report).advance(t0, h, 0)) {
+  w.before = state;
+  const bool good = s.options.error > 0 ? advance_adaptively(s, state, w, report, h)
+                                        : Stepper(s, state, w, report).advance(t0, h, 0);
+  if (!good) {  // parts of it may have succeeded
+    std::swap(state, w.before);
     return report;
   }
+  report.worst.clear();  // of attempts that failed before one succeeded
+  report.message.clear();
   state.t = t0 + h;
   ++state.step;
   report.time = state.t;

@@ -33,7 +33,7 @@ class Stepper {
   bool attempt(double t, double h);
   bool solve(double t, double h);
   bool solve_euler(double t, double h);
-  int too_much_at_once(double h) const;
+  int too_much_at_once(double h);
   bool solve_midpoint(double t, double h);
   bool solve_implicit_euler(double t, double h);
   bool solve_sdirk(double t, double h);
@@ -88,6 +88,7 @@ class Stepper {
   AbaInput input_;
   const double* q_at_ = nullptr;  // where input_ was evaluated
   double h_ = 0;                  // of the attempt
+  bool closed_stages_ = false;    // sdirk with loops closed at its stages, also for midpoint
 };
 
 }  // namespace limber::articulated

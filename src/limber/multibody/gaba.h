@@ -54,10 +54,8 @@ class Gaba {
   Directions directions() const { return directions_; }
   int dropped_rows() const { return loop_rows_ - loop_rank_; }
 
-  // A row of a loop is dropped when less than this is left of its (unit) diagonal. Near a pose where loops
-  // lose a row, a coarser one lets the structure coast through it.
-  static constexpr double drop_below = 1e-11, drop_below_coarse = 1e-6;
-  void set_coarse(bool coarse) { drop_ = coarse ? drop_below_coarse : drop_below; }
+  // A row of a loop is dropped when less than this is left of its (unit) diagonal.
+  static constexpr double drop_below = 1e-11;
 
  private:
   struct Pivot {
@@ -116,7 +114,6 @@ class Gaba {
   std::vector<int> loops_order_;   // pivoting
   int loop_rows_ = 0, loop_rank_ = 0;
   bool exact_ = false;
-  double drop_ = drop_below;
   int bad_link_ = -1;
   double largest_ = 1;  // exact: of the diagonal of the reduced matrix
   Directions directions_;

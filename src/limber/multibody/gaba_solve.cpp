@@ -38,7 +38,7 @@ void Gaba::factor_loops() {
     int best = k;
     for (int i = k + 1; i < m; ++i)
       if (loops_factor_(i, i) > loops_factor_(best, best)) best = i;
-    if (!(loops_factor_(best, best) > drop_)) break;
+    if (!(loops_factor_(best, best) > drop_below)) break;
     if (best != k) {  // swap rows and columns k and best of the lower triangle
       std::swap(loops_order_[k], loops_order_[best]);
       std::swap(loops_factor_(k, k), loops_factor_(best, best));
@@ -76,7 +76,7 @@ void Gaba::factor_loops_exact() {
   const double top = eigen.eigenvalues().cwiseAbs().maxCoeff();
   for (int a = 0; a < m; ++a) {
     const double value = eigen.eigenvalues()[a];
-    const bool kept = std::abs(value) > drop_ * top;
+    const bool kept = std::abs(value) > drop_below * top;
     loops_values_[a] = kept ? 1 / value : 0;
     if (!kept) continue;
     ++loop_rank_;
