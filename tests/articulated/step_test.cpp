@@ -416,24 +416,58 @@ TEST(Step, FailureNamesTheBodyAndKeepsTheState) {
   FAIL() << "never diverged";
 }
 
-TEST(Compile, RefusesWhatIsNoTreeByName) {
-  Single single(JointKind::free);
-  single.b.add(ball("other"));
+// Two balls on hinges 10 m apart, to be joined 1 m from each hinge.
+ModelBuilder two_balls() {
+  ModelBuilder b;
+  for (int i = 0; i < 2; ++i) {
+    const BodyId id = b.add(ball(i == 0 ? "left" : "right"));
+    Joint j;
+    j.name = i == 0 ? "left hinge" : "right hinge";
+    j.kind = JointKind::revolute;
+    j.child = id;
+    j.X_PF = Pose::translation({10.0 * i, 0, 0});
+    b.add(j);
+  }
   Loop loop;
   loop.name = "ring";
+  loop.kind = JointKind::spherical;
   loop.a = BodyId{0}, loop.b = BodyId{1};
-  single.b.add(loop);
-  Spring spring;
-  spring.name = "band";
-  spring.a.body = BodyId{0}, spring.b.body = BodyId{1};
-  single.b.add(spring);
+  loop.X_AF = Pose::translation({1, 0, 0});
+  loop.X_BM = Pose::translation({-1, 0, 0});
+  b.add(loop);
+  return b;
+}
+
+TEST(Compile, NamesALoopThatCannotClose) {
   try {
-    single.system(midpoint);
+    compile(two_balls().build(), midpoint);
     FAIL() << "no error";
   } catch (const ModelError& e) {
-    ASSERT_EQ(e.problems().size(), 2u);
+    ASSERT_EQ(e.problems().size(), 1u);
+    EXPECT_EQ(e.problems()[0].kind, "loop");
     EXPECT_EQ(e.problems()[0].name, "ring");
-    EXPECT_EQ(e.problems()[1].name, "band");
+  }
+}
+
+// A force past all numbers comes late in the step: its first half succeeds, the whole does not.
+TEST(Step, FailureInALaterPartKeepsTheState) {
+  ModelBuilder b = two_balls();
+  b.parts.loops[0].X_AF = Pose::translation({6, 0, 0});
+  b.parts.loops[0].X_BM = Pose::translation({-6, 0, 0});
+  b.parts.joints[0].position[0] = 0.6;  // no force along a straight line could bend it
+  PointLoad load;
+  load.name = "bang";
+  load.at.body = BodyId{1};
+  load.at.p = {-1, 0, 0};
+  load.force.c[1] = TimeFunction::table({0, 0.003, 0.004, 1}, {1, 1, 1e308, 1e308});
+  b.add(load);
+  for (const Integrator integrator : all_integrators) {
+    const System s = compile(b.build(), {.integrator = integrator});
+    State state = s.rest();
+    Workspace w(s);
+    const std::string before = state.save();
+    EXPECT_FALSE(step(s, state, w, 0.01).ok()) << to_string(integrator);
+    EXPECT_EQ(state.save(), before) << to_string(integrator);
   }
 }
 

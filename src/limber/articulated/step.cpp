@@ -31,18 +31,21 @@ constexpr double stalled =
 
 bool Stepper::advance(double t, double h, int depth) {
   bool good = attempt(t, h);
-  if (!good && report_.status == Status::not_converged && has_loops() && w_.blocks->gaba) {
-    // Perhaps a pose where loops lose a row: coast through it without the rows that are nearly lost.
+  const bool second_order =
+      s_.options.integrator == Integrator::midpoint || s_.options.integrator == Integrator::sdirk;
+  if (!good && has_loops() && second_order) {
+    // Perhaps the step crosses a pose where loops lose a row, or its stages stand where they lose none:
+    // closed at its stages, the step converges there too.
     report_.status = Status::ok;
-    w_.blocks->gaba->set_coarse(true);
+    closed_stages_ = true;
     good = attempt(t, h);
-    w_.blocks->gaba->set_coarse(false);
+    closed_stages_ = false;
   }
   if (good) {
     commit();
     return true;
   }
-  if (report_.status == Status::diverged || depth == max_split_depth) return false;
+  if ((report_.status == Status::diverged && !has_loops()) || depth == max_split_depth) return false;
   ++report_.substeps;
   report_.status = Status::ok;
   return advance(t, h / 2, depth + 1) && advance(t + h / 2, h / 2, depth + 1);
@@ -72,7 +75,7 @@ bool Stepper::solve(double t, double h) {
     case Integrator::euler:
       return solve_euler(t, h);
     case Integrator::midpoint:
-      return solve_midpoint(t, h);
+      return closed_stages_ ? solve_sdirk(t, h) : solve_midpoint(t, h);
     case Integrator::implicit_euler:
       return solve_implicit_euler(t, h);
     case Integrator::sdirk:
@@ -138,13 +141,13 @@ bool Stepper::solve_sdirk(double t, double h) {
   std::copy(state_.a.begin(), state_.a.end(), w_.a.begin());
   std::copy(state_.v.begin(), state_.v.end(), w_.v_base.begin());
   std::fill(w_.u_base.begin(), w_.u_base.end(), 0.0);
-  if (!solve_stage({t + gamma * h, h, gamma, true, true})) return false;
+  if (!solve_stage({t + gamma * h, h, gamma, true, !closed_stages_})) return false;
   book_energy(rest * h);
   for (std::size_t k = 0; k < w_.v_base.size(); ++k) {
     w_.v_base[k] += h * rest * w_.a[k];
     w_.u_base[k] = h * rest * w_.v_mid[k];
   }
-  if (!solve_stage({t + h, h, gamma, true, true})) return false;
+  if (!solve_stage({t + h, h, gamma, true, !closed_stages_})) return false;
   book_energy(gamma * h);
   w_.v_end = w_.v_mid;
   w_.q_end = w_.q_mid;
@@ -447,11 +450,15 @@ SolveReport step(const System& system, State& state, Workspace& workspace, doubl
   WorkspaceData& w = workspace.data();
   SolveReport report;
   const double t0 = state.t;
-  if (s.options.error > 0) {
-    if (!advance_adaptively(s, state, w, report, h)) return report;
-  } else if (!Stepper(s, state, w, report).advance(t0, h, 0)) {
+  w.before = state;
+  const bool good = s.options.error > 0 ? advance_adaptively(s, state, w, report, h)
+                                        : Stepper(s, state, w, report).advance(t0, h, 0);
+  if (!good) {  // parts of it may have succeeded
+    std::swap(state, w.before);
     return report;
   }
+  report.worst.clear();  // of attempts that failed before one succeeded
+  report.message.clear();
   state.t = t0 + h;
   ++state.step;
   report.time = state.t;

@@ -87,6 +87,7 @@ class Stepper {
   AbaInput input_;
   const double* q_at_ = nullptr;  // where input_ was evaluated
   double h_ = 0;                  // of the attempt
+  bool closed_stages_ = false;    // sdirk with loops closed at its stages, also for midpoint
 };
 
 }  // namespace limber::articulated

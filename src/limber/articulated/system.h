@@ -184,6 +184,7 @@ struct WorkspaceData {
   std::unique_ptr<multibody::Workers> workers;
   std::vector<LinkMotion> links;        // by evaluate()
   std::vector<LinkMotion> links_other;  // of a second state
+  State before;                         // of the step at hand
   State whole, halves;                  // of an adaptive step
   std::vector<double> tau;              // (v_count) by evaluate()
   std::vector<Vec6> wrench;             // (size) by evaluate()
