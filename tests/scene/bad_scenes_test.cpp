@@ -284,7 +284,7 @@ const Bad table[] = {
     {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nrun: {step: 10, time: 1}\n",
      "3:13: run.step: is longer than the whole run"},
     {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nrun: {integrator: rk4}\n",
-     "3:19: run.integrator: expected midpoint or euler, got \"rk4\""},
+     "3:19: run.integrator: expected midpoint, euler, implicit_euler or sdirk, got \"rk4\""},
     {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nrun: {frame: 1/30 s}\n",
      "3:14: run.frame: expected a time, got a frequency (\"1/30 s\")"},
     {"limber: 1\n",
