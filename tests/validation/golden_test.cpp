@@ -41,6 +41,20 @@ std::uint64_t replay(const std::string& file, int threads, articulated::Integrat
 
 // file → {euler, midpoint}
 const std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> golden = {
+    {"bricard.yaml", {0x1e5eb22108345e4e, 0x5bf114f1b2048d48}},
+    {"bridge-car.yaml", {0x0cf80841fe8da181, 0xe42e2a9ac682a34c}},
+    {"bridge-flexible.yaml", {0xcbf6ef150f29522c, 0xf3af2ec320ae1969}},
+    {"bridge-many.yaml", {0x85c96fd20c4a0cb1, 0x8536909a993d1daf}},
+    {"bridge.yaml", {0x3b22b8d26e68d1ba, 0xdf197b97f61b0f3e}},
+    {"cantilever.yaml", {0x3fb20d10d1fdaf44, 0xffbda330f65b6e9e}},
+    {"coupled-pendulums.yaml", {0x1c6c6e8a8e2e81e7, 0x5b3246a63c4ea9ed}},
+    {"flyball-governor.yaml", {0x101a8120b764ee3f, 0xda7d20a357e94fe4}},
+    {"four-bar.yaml", {0xa554dd7e891457b5, 0x856be93a498bf99d}},
+    {"n-four-bar.yaml", {0xa22a82a1e911794f, 0xcc55443d62f6304f}},
+    {"squeezer.yaml", {0x13738562a1b3d158, 0x1664d9e4c43597ce}},
+    {"tree-leaves.yaml", {0x9069a3d2ba32e8c6, 0x3f71d3b616360df9}},
+    {"tree.yaml", {0x147d095e2c3a3588, 0x2b56f51e211bd580}},
+    {"umbrella.yaml", {0x01bda36910416b66, 0xba66a4c61a156a76}},
     {"diving-board.yaml", {0x9391997668ebc8a6, 0x20c913850cda8878}},
     {"double-pendulum.yaml", {0x34f6caf1d0e6eb55, 0x5f249a9bf200ff4a}},
     {"mobile.yaml", {0x73d8080cbd87fdc9, 0x48ced4155deea91e}},
