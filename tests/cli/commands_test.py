@@ -83,6 +83,13 @@ class Check(CommandTest):
         done = json.loads(self.expect(BAD_INPUT, "check", "broken.yaml", "--json").stdout)
         self.assertEqual(done["files"][0]["diagnostics"][0]["line"], 2)
 
+    def test_what_a_method_refuses_has_its_place(self):
+        text = "limber: 1\nbodies:\n  ghost: {sphere: 1 cm, mass: 0 kg}\n"
+        (self.folder / "ghost.yaml").write_text(text, encoding="utf-8")
+        for command in ("check", "run", "info"):
+            self.assertIn("ghost.yaml:3:31: bodies.ghost.mass: ", self.expect(BAD_INPUT, command, "ghost.yaml").stderr)
+        self.assertFalse((self.folder / "runs").exists())
+
     def test_unknown_parameter(self):
         self.expect(BAD_INPUT, "check", "scene.yaml", "--set", "lnks=3")
 

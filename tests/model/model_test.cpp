@@ -70,6 +70,14 @@ TEST(Model, NamesEveryProblem) {
   };
   const Break breaks[] = {
       {"body", "a", "mass", [](ModelParts& p) { p.bodies[0].inertia.m = -1; }},
+      {"body", "a", "mass",
+       [](ModelParts& p) {
+         p.bodies[0].inertia = Inertia::about_com(1e-320, {0, 0, 0}, Mat3::Identity());
+       }},
+      {"body", "a", "inertia",
+       [](ModelParts& p) {
+         p.bodies[0].inertia = Inertia::about_com(1, {0, 0, 0}, 1e-320 * Mat3::Identity());
+       }},
       {"body", "a", "inertia", [](ModelParts& p) { p.bodies[0].inertia.I(0, 1) += 1; }},
       {"body", "a", "inertia", [](ModelParts& p) { p.bodies[0].inertia.I(0, 0) = 100; }},
       {"body", "a", "inertia", [](ModelParts& p) { p.bodies[0].inertia.I(0, 0) = std::nan(""); }},

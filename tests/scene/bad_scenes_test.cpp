@@ -123,6 +123,12 @@ const Bad table[] = {
      "2:23: bodies.a.inertia: an inertia needs a mass beside it"},
     {"limber: 1\nbodies: {a: {mass: 1, inertia: [1, 1, 9]}}\n",
      "2:32: bodies.a.inertia: no mass has these principal moments (1 + 1 < 9)"},
+    {"limber: 1\nbodies: {a: {mass: 1e-320, inertia: [1, 1, 1]}}\n",
+     "2:20: bodies.a.mass: must be zero or within 1e-150…1e150 kg, got 9.99989e-321"},
+    {"limber: 1\nbodies: {a: {mass: 1, inertia: [1e-320, 1e-320, 1e-320]}}\n",
+     "2:32: bodies.a.inertia: must be zero or within 1e-150…1e150 kg m2, got 9.99989e-321"},
+    {"limber: 1\nbodies: {a: {sphere: 1e-60}}\n",
+     "2:10: bodies.a: mass: must be zero or within 1e-150…1e150 kg, got 4.18879e-177"},
     {"limber: 1\nbodies: {a: {sphere: 1, rotate: [[1, 0, 0], [0, 1, 0], [0, 0, -1]]}}\n",
      "2:33: bodies.a.rotate: expected a rotation matrix: orthonormal rows, determinant 1"},
     {"limber: 1\nbodies: {a: {sphere: 1, color: red}}\n",
@@ -341,6 +347,30 @@ TEST(BadScenes, AreCutAtFifty) {
   const auto list = diagnose(text);
   ASSERT_EQ(list.size(), 51u);
   EXPECT_EQ(list[50].message, "and 70 more");
+}
+
+// What is found only when a method takes the model: the value, the entry, or the short form that made it.
+TEST(BadScenes, WhatAMethodRefusesHasAPlace) {
+  LoadOptions options;
+  options.set = {{"n", "3"}};
+  const Scene scene = parse_text(
+      "parameters: {n: 2}\n"
+      "bodies: {\"b${i}\": {repeat: {i: n}, sphere: 1, mass: 2}}\n"
+      "chains:\n"
+      "  \"c\": {links: 4, length: 1}  # µ\n"
+      "springs: {s: {between: [b0, b1], stiffness: 1}}\n",
+      options);
+  const ModelError error({{"scene", "", "", "is odd"},
+                          {"spring", "s", "between", "is not allowed"},
+                          {"body", "b2", "mass", "is missing"},
+                          {"body", "c.3", "mass", "is missing"},
+                          {"joint", "b1.joint", "", "cannot move"}});
+  EXPECT_EQ(all_text(locate(scene, error)),
+            "test.yaml:1:1: scene: is odd\n"
+            "test.yaml:3:10: bodies.b1: joint \"b1.joint\": cannot move (i = 1)\n"
+            "test.yaml:3:53: bodies.b2.mass: is missing (i = 2)\n"
+            "test.yaml:5:3: chains.c: body \"c.3\".mass: is missing\n"
+            "test.yaml:6:24: springs.s.between: is not allowed\n");
 }
 
 TEST(BadScenes, CommandLineParametersAreChecked) {

@@ -23,5 +23,6 @@ struct Suite {
 std::span<const Suite> suites();
 
 std::vector<Figure> bench_articulated();
+void bench_structures(std::vector<Figure>& figures);  // its second part
 
 }  // namespace limber::cli

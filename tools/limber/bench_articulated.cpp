@@ -184,6 +184,7 @@ std::vector<Figure> bench_articulated() {
   bench_dense_baseline(figures);
   bench_threads(figures);
   bench_steps(figures);
+  bench_structures(figures);
   return figures;
 }
 

@@ -35,11 +35,9 @@ Verdict check_file(const std::string& file, const std::vector<std::string>& set)
   Verdict v;
   try {
     const scene::Scene scene = load_scene({file, set});
-    v.sizes = sim::measure(scene.model, scene.run);
+    v.sizes = with_places(scene, [&] { return sim::measure(scene.model, scene.run); });
   } catch (const scene::SceneError& e) {
     v.diagnostics = e.diagnostics();
-  } catch (const ModelError& e) {
-    v.diagnostics = diagnostics_of(file, e);
   } catch (const result::IoError& e) {
     v.unreadable = e.what();
   }

@@ -17,9 +17,14 @@ struct InfoArguments {
   bool json = false;
 };
 
+Info info_of(const SceneArguments& input) {
+  if (std::filesystem::is_directory(input.file)) return run_info(input.file);
+  const scene::Scene scene = load_scene(input);
+  return with_places(scene, [&] { return scene_info(scene); });
+}
+
 int info(const InfoArguments& a) {
-  const Info info =
-      std::filesystem::is_directory(a.input.file) ? run_info(a.input.file) : scene_info(load_scene(a.input));
+  const Info info = info_of(a.input);
   out(a.json ? to_json(info) : to_text(info));
   return ExitCode::done;
 }

@@ -54,7 +54,7 @@ int resume(const ResumeArguments& a) {
   if (a.threads > 0) request.options.articulated.threads = a.threads;
   request.files = run.files;
   if (!a.checkpoint.empty()) request.checkpoint_interval = parse_time("--checkpoint", a.checkpoint);
-  return run_session(scene.model, std::move(request), a.session);
+  return with_places(scene, [&] { return run_session(scene.model, std::move(request), a.session); });
 }
 
 }  // namespace

@@ -33,11 +33,7 @@ int run_scene(const RunArguments& a) {
   request.set = parse_set(a.scene.set);
   request.files = export_files(!a.no_glb, !a.no_vtk);
   if (!a.checkpoint.empty()) request.checkpoint_interval = parse_time("--checkpoint", a.checkpoint);
-  try {
-    return run_session(scene.model, std::move(request), a.session);
-  } catch (const ModelError& e) {
-    throw scene::SceneError(diagnostics_of(a.scene.file, e));
-  }
+  return with_places(scene, [&] { return run_session(scene.model, std::move(request), a.session); });
 }
 
 }  // namespace

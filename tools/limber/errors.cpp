@@ -9,6 +9,7 @@
 #include "limber/model/model.h"
 #include "limber/result/recording.h"
 #include "limber/scene/scene.h"
+#include "limber/sim/driver.h"
 #include "terminal.h"
 
 namespace limber::cli {
@@ -31,6 +32,9 @@ int guarded(const std::function<void()>& body, const int& code) {
   } catch (const ModelError& e) {
     for (const auto& p : e.problems()) error(to_string(p));
     return ExitCode::bad_input;
+  } catch (const sim::StaticFailure& e) {
+    error(fmt::format("did not converge: {}", e.what()));
+    return ExitCode::failed;
   } catch (const result::IoError& e) {
     error(e.what());
     return ExitCode::io_failed;

@@ -34,12 +34,6 @@ scene::Scene load_scene(const SceneArguments& arguments) {
   return scene::load(arguments.file, options);
 }
 
-std::vector<scene::Diagnostic> diagnostics_of(const std::string& file, const ModelError& error) {
-  std::vector<scene::Diagnostic> list;
-  for (const Problem& p : error.problems()) list.push_back({file, 1, 1, "", to_string(p)});
-  return list;
-}
-
 void add_threads_option(CLI::App& sub, int& threads) {
   sub.add_option("--threads", threads, "threads to use; results do not depend on it")
       ->type_name("N")

@@ -19,8 +19,15 @@ void add_set_option(CLI::App& sub, std::vector<std::string>& set);
 // "name=value" each; throws UsageError.
 std::vector<std::pair<std::string, std::string>> parse_set(const std::vector<std::string>& set);
 scene::Scene load_scene(const SceneArguments& arguments);
-// What a method cannot run, as findings about the file: they belong to no line of it.
-std::vector<scene::Diagnostic> diagnostics_of(const std::string& file, const ModelError& error);
+// Does something with the scene's model; what a method says against it becomes a SceneError, with places.
+template <class Work>
+auto with_places(const scene::Scene& scene, const Work& work) {
+  try {
+    return work();
+  } catch (const ModelError& e) {
+    throw scene::SceneError(scene::locate(scene, e));
+  }
+}
 
 struct RunOverrides {
   std::string time, step, frame, method, integrator, solver, from;

@@ -255,10 +255,12 @@ void lay_out_scalars(SystemData& s) {
       case Quantity::joint_position:
       case Quantity::joint_velocity:
       case Quantity::joint_force: {
-        const JointKind kind = s.tree[p.joint.value].kind;
+        const bool closing = p.loop.value >= 0;
+        const JointKind kind = closing ? s.loops[p.loop.value].kind : s.tree[p.joint.value].kind;
         for (int k = 0; k < dof_count(kind); ++k)
           add(dof_count(kind) == 1 ? p.name : fmt::format("{}.{}", p.name, k),
-              joint_unit(p.quantity, is_rotational(kind, k)), {p.quantity, {}, p.joint.value, -1, k});
+              joint_unit(p.quantity, is_rotational(kind, k)),
+              {p.quantity, {}, p.joint.value, -1, k, p.loop.value});
         break;
       }
       case Quantity::spring_length:

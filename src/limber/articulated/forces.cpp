@@ -240,7 +240,7 @@ void add_loads(const SystemData& s, double t, WorkspaceData& w) {
   for (const CompiledLoad& l : s.loads) {
     const Mat3& R_WM = w.links[l.at.link].X_WM.R;
     const Mat3 turn = l.follows ? l.R_MB : Mat3(R_WM.transpose());
-    const Vec3 f = turn * l.force.value(t), m = turn * l.moment.value(t);
+    const Vec3 f = turn * (w.load * l.force.value(t)), m = turn * (w.load * l.moment.value(t));
     const Vec3 moment = l.at.p.cross(f) + m;
     w.wrench[l.at.link].head<3>() += moment;
     w.wrench[l.at.link].tail<3>() += f;
@@ -261,7 +261,7 @@ void add_wind(const SystemData& s, double t, const Weights& weights, WorkspaceDa
     const double speed = u.norm();
     if (speed == 0) continue;
     const double area = projected_area(shape.geometry, shape.X_MG.R.transpose() * u / speed);
-    const double c = 0.5 * wind.air_density * wind.drag_coefficient * area;
+    const double c = w.load * 0.5 * wind.air_density * wind.drag_coefficient * area;
     const Vec3 f = c * speed * u;
     w.wrench[shape.link].head<3>() += r.cross(f);
     w.wrench[shape.link].tail<3>() += f;
@@ -297,7 +297,7 @@ double servo_force(const CompiledDrive& d, const Link& link, int k, const double
 void evaluate(const SystemData& s, const double* q, const double* v, double t, const Weights& weights,
               WorkspaceData& w) {
   multibody::kinematics(s.tree, q, v, w.links, w.workers.get());
-  const Vec3 g = s.model.gravity().value(t);
+  const Vec3 g = w.load * s.model.gravity().value(t);
   std::fill(w.joint_block.begin(), w.joint_block.end(), 0.0);
   for (Mat6& block : w.body_block) block.setZero();
   w.dissipated_power = w.work_power = 0;

@@ -13,6 +13,7 @@ Blocks::Blocks(const SystemData& s)
     : system(s.tree, s.pattern),
       end(s.tree, s.pattern),
       rhs(system),
+      left(system),
       x(system),
       correction(system),
       loops(s.loops.size()),
@@ -65,17 +66,14 @@ bool solve_blocks(const SystemData& s, WorkspaceData& w, multibody::BlockSolutio
     }
     for (const Vec6& f : b.rhs.wrench) scale = std::max(scale, f.cwiseAbs().maxCoeff());
     if (largest <= 1e-11 * scale) return true;
-    const std::vector<double> tau = b.rhs.tau;
-    const std::vector<Vec6> wrench = b.rhs.wrench, g = b.rhs.g;
-    b.rhs.tau.assign(b.residual.begin(), b.residual.end());
-    for (Vec6& f : b.rhs.wrench) f.setZero();
-    for (std::size_t l = 0; l < g.size(); ++l)
-      b.rhs.g[l] = g[l] - multibody::loop_times(b.system, static_cast<int>(l), x.twist.data());
-    b.gaba->solve(b.rhs, *b.scratch, b.correction, true);
+    std::copy(b.residual.begin(), b.residual.end(), b.left.tau.begin());
+    for (Vec6& f : b.left.wrench) f.setZero();
+    for (std::size_t l = 0; l < b.left.g.size(); ++l)
+      b.left.g[l] = b.rhs.g[l] - multibody::loop_times(b.system, static_cast<int>(l), x.twist.data());
+    b.gaba->solve(b.left, *b.scratch, b.correction, true);
     for (std::size_t k = 0; k < x.a.size(); ++k) x.a[k] += b.correction.a[k];
     for (std::size_t k = 0; k < x.twist.size(); ++k) x.twist[k] += b.correction.twist[k];
     for (std::size_t k = 0; k < x.lambda.size(); ++k) x.lambda[k] += b.correction.lambda[k];
-    b.rhs.tau = tau, b.rhs.wrench = wrench, b.rhs.g = g;
     return true;
   }
   std::vector<JointLock> zeroed;

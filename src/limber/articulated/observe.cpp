@@ -38,6 +38,16 @@ struct Observer {
     return elastic::spring_state(e.law, pose(e.a), e.a.p, twist(e.a), pose(e.b), e.b.p, twist(e.b));
   }
 
+  double loop_quantity(const Column& c) const {
+    std::vector<LoopState> loops(s.loops.size());
+    place_loops(s, links, loops);
+    const LoopState& at = loops[c.loop];
+    if (c.quantity == Quantity::joint_position) return at.x[c.component];
+    const Vec6 rates = loop_rates(s, c.loop, at, links);
+    return c.quantity == Quantity::joint_velocity ? rates[c.component]
+                                                  : loop_force(s, c.loop, at, rates)[c.component];
+  }
+
   // On the road between the two links that bear it: x along the road, z as near to up as can be.
   Pose rider_pose(int index) const {
     const CompiledRider& r = s.riders[index];
@@ -68,10 +78,13 @@ struct Observer {
       case Quantity::angular_velocity:
         return point_quantity(c)[c.component];
       case Quantity::joint_position:
+        if (c.loop >= 0) return loop_quantity(c);
         return multibody::get_coordinates(s.tree[c.link], state.q.data() + s.tree[c.link].q)[c.component];
       case Quantity::joint_velocity:
+        if (c.loop >= 0) return loop_quantity(c);
         return state.v[s.tree[c.link].v + c.component];
       case Quantity::joint_force:
+        if (c.loop >= 0) return loop_quantity(c);
         return joint_force(s, c.link, state.q.data(), state.v.data(), state.t)[c.component];
       case Quantity::spring_length:
         return spring(c.spring).length;

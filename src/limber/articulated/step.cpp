@@ -45,7 +45,7 @@ bool Stepper::advance(double t, double h, int depth) {
     commit();
     return true;
   }
-  if ((report_.status == Status::diverged && !has_loops()) || depth == max_split_depth) return false;
+  if (depth == max_split_depth) return false;
   ++report_.substeps;
   report_.status = Status::ok;
   return advance(t, h / 2, depth + 1) && advance(t + h / 2, h / 2, depth + 1);
@@ -100,12 +100,27 @@ bool Stepper::solve_euler(double t, double h) {
     if (!multibody::aba(tree_, q0, input_, w_.aba, w_.a.data(), w_.workers.get())) return fail_pivot(t);
   }
   for (std::size_t k = 0; k < w_.v_end.size(); ++k) w_.v_end[k] = v0[k] + h * w_.a[k];
+  if (!check_finite(t + h)) return false;
+  if (const int link = too_much_at_once(h); link >= 0)
+    return fail(Status::not_converged, t, "it turns or slides too far in one step; a smaller step may help",
+                link);
   multibody::integrate(tree_, q0, w_.v_end.data(), h, w_.q_end.data());
   follow_motions(t + h);
   report_.iterations = std::max(report_.iterations, 1);
   ++report_.total_iterations;
   book_energy(h);
   return !has_loops() || close_positions(h, 1);
+}
+
+// Velocity terms are explicit in a single solve: the link whose change of velocity alone would turn it by
+// more than a radian (or slide it by more than the structure's size) within the step; −1: none.
+int Stepper::too_much_at_once(double h) const {
+  for (int i = 0; i < tree_.size(); ++i)
+    for (int k = 0; k < tree_[i].dofs; ++k) {
+      const double bound = is_rotational(tree_[i].kind, k) ? 1 : s_.size;
+      if (h * h * std::abs(w_.a[tree_[i].v + k]) > bound) return i;
+    }
+  return -1;
 }
 
 bool Stepper::solve_midpoint(double t, double h) {

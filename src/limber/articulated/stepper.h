@@ -33,6 +33,7 @@ class Stepper {
   bool attempt(double t, double h);
   bool solve(double t, double h);
   bool solve_euler(double t, double h);
+  int too_much_at_once(double h) const;
   bool solve_midpoint(double t, double h);
   bool solve_implicit_euler(double t, double h);
   bool solve_sdirk(double t, double h);

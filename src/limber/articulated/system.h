@@ -162,8 +162,8 @@ struct SystemData {
 struct Blocks {
   explicit Blocks(const SystemData& s);
   multibody::BlockSystem system;
-  multibody::BlockSystem end;  // geometry at the end of the step, for its loops
-  multibody::BlockRhs rhs;
+  multibody::BlockSystem end;     // geometry at the end of the step, for its loops
+  multibody::BlockRhs rhs, left;  // left: what a solution leaves over
   multibody::BlockSolution x, correction;
   std::unique_ptr<multibody::Gaba> gaba;
   std::unique_ptr<multibody::Gaba::Scratch> scratch;
@@ -200,6 +200,7 @@ struct WorkspaceData {
   std::vector<Vec6> a_body;                     // of the iterate before
   std::vector<double> u_base, v_base, u;        // of a stage: q_mid = q₀ ⊕ (u_base + γh v_mid)
   std::unique_ptr<Blocks> blocks;               // null: tree_only
+  double load = 1;                              // share of weight, loads, wind and riders that acts
   double dissipated_power = 0, work_power = 0;  // [W] by evaluate()
   double dissipated = 0, work = 0;              // [J] in the step at hand
 };

@@ -43,6 +43,7 @@ struct Probe {
   Quantity quantity = Quantity::position;
   Attachment at;  // for point quantities
   JointId joint;
+  LoopId loop;  // joint quantities of a joint that closes a loop
   SpringId spring;
   RiderId rider;
 };

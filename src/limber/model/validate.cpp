@@ -86,12 +86,21 @@ class Checker {
     }
   }
 
+  // Zero, or a number whose square neither overflows nor loses digits: what norms and inverses need.
+  static bool has_square(double x) { return x == 0 || (x >= 1e-150 && x <= 1e150); }
+
   void check_inertia(const Body& b) {
     if (!b.inertia.h.allFinite() || !b.inertia.I.allFinite())
       return add("body", b.name, "inertia", "must be finite");
     if (!(b.inertia.m >= 0)) return;
     if (b.inertia.m == 0 && b.inertia.h.norm() > 0)
       return add("body", b.name, "inertia", "a centre of mass needs a mass");
+    if (!has_square(b.inertia.m))
+      return add("body", b.name, "mass",
+                 fmt::format("must be zero or within 1e-150…1e150 kg, got {:.6g}", b.inertia.m));
+    if (const double largest = b.inertia.I.cwiseAbs().maxCoeff(); !has_square(largest))
+      return add("body", b.name, "inertia",
+                 fmt::format("must be zero or within 1e-150…1e150 kg m2, got {:.6g}", largest));
     const Mat3 I = b.inertia.about_com();
     // Rounding of the shift between origin and centre of mass is far below 1e-8 of the moments about the
     // origin.
@@ -334,7 +343,8 @@ class Checker {
         case Quantity::joint_position:
         case Quantity::joint_velocity:
         case Quantity::joint_force:
-          if (!joint_exists(p.joint)) add("probe", p.name, "", "refers to a joint that does not exist");
+          if (p.loop.valid() ? p.loop.value >= int(parts_.loops.size()) : !joint_exists(p.joint))
+            add("probe", p.name, "", "refers to a joint that does not exist");
           break;
         case Quantity::spring_length:
         case Quantity::spring_tension:
@@ -349,9 +359,9 @@ class Checker {
         case Quantity::gravity_energy:
         case Quantity::elastic_energy:
         case Quantity::total_energy:
-      case Quantity::dissipated_energy:
-      case Quantity::work_energy:
-      case Quantity::remainder_energy:
+        case Quantity::dissipated_energy:
+        case Quantity::work_energy:
+        case Quantity::remainder_energy:
           break;
       }
     }

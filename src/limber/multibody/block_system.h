@@ -47,11 +47,13 @@ struct BlockSystem {
   std::vector<Mat6> diagonal;        // (size)
   std::vector<Mat6> off;             // (pairs) rows of a, columns of b
   std::vector<double> joint;         // (block_count)
+  std::vector<double> coupling;      // statics: (6 × v_count) c of the terms a_k c_k·φ_parent; empty: none
   std::vector<LoopRows> loops;       // (loops)
   const JointLock* locks = nullptr;  // null: none
   const int* lock_index = nullptr;   // (size)
 
-  Eigen::Map<const Eigen::Matrix<double, 6, Eigen::Dynamic>> subspace(int link) const {
+  using Columns = Eigen::Matrix<double, 6, Eigen::Dynamic, 0, 6, 6>;  // never on the heap
+  Eigen::Map<const Columns> subspace(int link) const {
     const Link& l = (*tree)[link];
     return {S.data() + 6 * l.v, 6, l.dofs};
   }

@@ -53,6 +53,17 @@ DenseSystem assemble_dense(const BlockSystem& s) {
     d.H.block(link.v, link.v, link.dofs, link.dofs) +=
         Eigen::Map<const MatX>(s.joint.data() + link.block, link.dofs, link.dofs);
 
+  if (!s.coupling.empty())
+    for (const Link& link : tree.links()) {
+      if (link.parent < 0) continue;
+      for (int k = 0; k < link.dofs; ++k) {
+        const VecX row = d.J.middleRows(6 * link.parent, 6).transpose() *
+                         Eigen::Map<const Vec6>(s.coupling.data() + 6 * (link.v + k));
+        d.H.row(link.v + k) += row.transpose();
+        d.H.col(link.v + k) += row;
+      }
+    }
+
   int rows = 0;
   for (const LoopRows& l : s.loops) rows += l.rows;
   for (int i = 0; i < n; ++i)

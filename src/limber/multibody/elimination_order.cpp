@@ -14,12 +14,12 @@ using Kind = Elimination::Kind;
 // Multiply-adds of one elimination with m neighbours and d pivot columns, counted in the numeric code.
 double flops_of(int m, int d) { return 18.0 * d * m * (m + 1) + (60.0 + 42 * d) * m + 150 + 40 * d; }
 
-enum class Rule { leaf_first, deepest_leaf, with_cuts };
+enum class Rule { fewest_neighbours, narrowest_front, deepest };
 
 class Greedy {
  public:
-  Greedy(const Tree& tree, const Pattern& pattern, Rule rule, double penalty)
-      : tree_(tree), n_(tree.size()), rule_(rule), penalty_(penalty) {
+  Greedy(const Tree& tree, const Pattern& pattern, Rule rule, const std::vector<int>& cut_joints)
+      : tree_(tree), n_(tree.size()), rule_(rule) {
     adjacent_.resize(2 * n_ + static_cast<int>(pattern.loops.size()));
     joints_.resize(n_);
     attached_.resize(n_);
@@ -33,6 +33,13 @@ class Greedy {
     for (std::size_t l = 0; l < pattern.loops.size(); ++l)
       for (const int end : {pattern.loops[l].a, pattern.loops[l].b})
         if (end >= 0) connect(end, 2 * n_ + static_cast<int>(l));
+    entered_.assign(n_, -1);
+    waited.assign(n_, 0);
+    if (rule == Rule::deepest) {
+      depth_.resize(n_);
+      for (int i = 0; i < n_; ++i) depth_[i] = tree[i].parent >= 0 ? depth_[tree[i].parent] + 1 : 0;
+    }
+    for (const int joint : cut_joints) cut_joint(joint);
   }
 
   // False if it becomes dearer than `limit`.
@@ -52,6 +59,7 @@ class Greedy {
   std::vector<int> neighbours;
   double flops = 0;
   int cuts = 0, widest = 0;
+  std::vector<int> waited;  // (n) steps between becoming a neighbour and being eliminated
 
  private:
   static constexpr double nowhere = -1;
@@ -76,33 +84,31 @@ class Greedy {
     if (done_[i]) return;
     if (current_[i] != nowhere) queue_.erase({current_[i], -i});
     current_[i] = nowhere;
-    const int joints = static_cast<int>(joints_[i].size());
-    if (joints > 1 && rule_ != Rule::with_cuts) return;
-    current_[i] = rule_ == Rule::deepest_leaf ? 0 : cost(i, joints);
+    if (joints_[i].size() > 1) return;
+    current_[i] = rule_ == Rule::deepest ? 1e9 - depth_[i] : cost(i);
+    if (rule_ == Rule::narrowest_front) current_[i] += 1e9 * (2 + growth(i));
     queue_.insert({current_[i], -i});
   }
 
-  double cost(int i, int joints) const {
+  // By how many nodes the front grows: neighbours that are new to it, less the body itself if it is in it.
+  int growth(int i) const {
+    int fresh = entered_[i] >= 0 ? -1 : 0;
+    for (const int k : adjacent_[i]) fresh += k < n_ && entered_[k] < 0;
+    for (const int joint : joints_[i]) {
+      const int other = far_end(joint, i);
+      if (other >= 0 && !std::binary_search(adjacent_[i].begin(), adjacent_[i].end(), other))
+        fresh += entered_[other] < 0;
+    }
+    return fresh;
+  }
+
+  double cost(int i) const {
     int m = static_cast<int>(adjacent_[i].size());
     for (const int joint : joints_[i]) {
       const int other = far_end(joint, i);
       if (other >= 0 && !std::binary_search(adjacent_[i].begin(), adjacent_[i].end(), other)) ++m;
     }
-    if (joints == 0) return flops_of(m, 6);
-    const double extra = penalty_ * (joints - 1);
-    return flops_of(m + static_cast<int>(std::ceil(extra)), 1);
-  }
-
-  // The joint to keep: the one whose far end has the fewest neighbours; the own joint when equal.
-  int kept_joint(int i) const {
-    int best = -1;
-    std::size_t fewest = 0;
-    for (const int joint : joints_[i]) {
-      const int other = far_end(joint, i);
-      const std::size_t size = other < 0 ? 0 : adjacent_[other].size() + joints_[other].size();
-      if (best < 0 || size < fewest || (size == fewest && joint == i)) best = joint, fewest = size;
-    }
-    return best;
+    return flops_of(m, joints_[i].empty() ? 6 : 1);
   }
 
   void cut_joint(int joint) {
@@ -125,10 +131,7 @@ class Greedy {
   }
 
   void eliminate_body(int i) {
-    const int keep = joints_[i].empty() ? -1 : kept_joint(i);
-    const std::vector<int> joints = joints_[i];
-    for (const int joint : joints)
-      if (joint != keep) cut_joint(joint);
+    const int keep = joints_[i].empty() ? -1 : joints_[i].front();
     Elimination step;
     step.node = i;
     step.joint = keep;
@@ -176,7 +179,15 @@ class Greedy {
     adjacent_[x].clear();
     done_[x] = 1;
     const int m = static_cast<int>(around.size());
-    for (const int k : around) remove(adjacent_[k], x);
+    const int now = static_cast<int>(steps.size());
+    if (x < n_ && entered_[x] >= 0) waited[x] = now - entered_[x];
+    fresh_.clear();
+    for (const int k : around) {
+      remove(adjacent_[k], x);
+      if (k >= n_ || entered_[k] >= 0) continue;
+      entered_[k] = now;
+      fresh_.push_back(k);
+    }
     merge_clique(around);
     step.neighbours = static_cast<int>(neighbours.size());
     step.neighbour_count = m;
@@ -186,6 +197,13 @@ class Greedy {
     widest = std::max(widest, m);
     for (const int k : around)
       if (k < n_) offer(k);
+    if (rule_ != Rule::narrowest_front) return;
+    for (const int k : fresh_) {  // those beside it see a narrower way now
+      for (const int y : adjacent_[k])
+        if (y < n_) offer(y);
+      for (const int joint : joints_[k])
+        if (const int y = far_end(joint, k); y >= 0) offer(y);
+    }
   }
 
   void merge_clique(const std::vector<int>& around) {
@@ -201,12 +219,12 @@ class Greedy {
   const Tree& tree_;
   int n_;
   Rule rule_;
-  double penalty_;
   std::vector<std::vector<int>> adjacent_, joints_, attached_, parts_;
   std::vector<char> done_;
+  std::vector<int> entered_, depth_;
   std::vector<double> current_;
   std::set<Entry> queue_;  // (cost, −body)
-  std::vector<int> merged_;
+  std::vector<int> merged_, fresh_;
 };
 
 // Numbers the blocks and finds where every update goes.
@@ -284,38 +302,83 @@ void place_blocks(const Tree& tree, const Pattern& pattern, EliminationOrder& or
 
 }  // namespace
 
-EliminationOrder find_order(const Tree& tree, const Pattern& pattern, bool allow_cuts) {
-  struct Try {
-    const char* name;
-    Rule rule;
-    double penalty;
-  };
-  constexpr Try portfolio[] = {{"leaf first, fewest neighbours", Rule::leaf_first, 0},
-                               {"deepest leaf first", Rule::deepest_leaf, 0},
-                               {"fewest neighbours, cut 2", Rule::with_cuts, 2},
-                               {"fewest neighbours, cut 4", Rule::with_cuts, 4}};
-  constexpr double cut_free_bonus = 2;
+namespace {
+
+struct Search {
+  const Tree& tree;
+  const Pattern& pattern;
   EliminationOrder best;
   double best_score = std::numeric_limits<double>::infinity();
-  for (const Try& t : portfolio) {
-    const bool only_a_tree = pattern.pairs.empty() && pattern.loops.empty();
-    if (t.rule == Rule::with_cuts && (only_a_tree || !allow_cuts)) continue;
-    const double handicap = t.rule == Rule::with_cuts ? cut_free_bonus : 1;
-    Greedy greedy(tree, pattern, t.rule, t.penalty);
-    if (!greedy.run(best_score / handicap)) continue;
-    const double score = greedy.flops * (greedy.cuts > 0 ? handicap : 1);
-    if (score >= best_score) continue;
-    best_score = score;
+  std::vector<int> waited;  // of the last order tried
+
+  // Cuts have 6×6 pivots and multipliers: they must save this factor to be taken.
+  static constexpr double cut_handicap = 1.3;
+
+  bool attempt(const char* name, Rule rule, const std::vector<int>& cuts) {
+    const double handicap = cuts.empty() ? 1 : cut_handicap;
+    Greedy greedy(tree, pattern, rule, cuts);
+    if (!greedy.run(best_score / handicap)) return false;
+    waited = greedy.waited;
+    if (greedy.flops * handicap >= best_score) return false;
+    best_score = greedy.flops * handicap;
     best = {};
-    best.name = t.name;
+    best.name = name;
     best.steps = std::move(greedy.steps);
     best.neighbours = std::move(greedy.neighbours);
     best.flops = greedy.flops;
     best.cuts = greedy.cuts;
     best.widest = greedy.widest;
+    return true;
   }
-  place_blocks(tree, pattern, best);
-  return best;
+
+  // The body that waits longest as a neighbour holds the fronts wide: cut one of its joints, and again while
+  // that helps.
+  void add_cuts() {
+    constexpr int most_cuts = 64;
+    std::vector<int> cuts;
+    std::vector<int> waiting = waited;
+    while (static_cast<int>(cuts.size()) < most_cuts) {
+      const int worst = static_cast<int>(std::max_element(waiting.begin(), waiting.end()) - waiting.begin());
+      if (waiting[worst] < 20) return;
+      std::vector<int> joints{worst};
+      for (int c = worst + 1; c < tree.subtree_end(worst) && joints.size() < 4; c = tree.subtree_end(c))
+        joints.push_back(c);
+      int chosen = -1;
+      std::vector<int> next;
+      for (const int joint : joints) {
+        if (std::find(cuts.begin(), cuts.end(), joint) != cuts.end()) continue;
+        cuts.push_back(joint);
+        if (attempt("narrowest front, with cuts", Rule::narrowest_front, cuts)) chosen = joint, next = waited;
+        cuts.pop_back();
+      }
+      if (chosen < 0) {  // not this one: the next that waits long
+        waiting[worst] = 0;
+        if (++fruitless > 6) return;
+        continue;
+      }
+      cuts.push_back(chosen);
+      waiting = next;
+    }
+  }
+  int fruitless = 0;
+};
+
+}  // namespace
+
+EliminationOrder find_order(const Tree& tree, const Pattern& pattern, bool allow_cuts) {
+  Search search{tree, pattern, {}, std::numeric_limits<double>::infinity(), {}};
+  search.attempt("deepest leaf first", Rule::deepest, {});
+  search.attempt("leaf with the fewest neighbours first", Rule::fewest_neighbours, {});
+  const double without = search.best_score;
+  EliminationOrder cut_free = std::move(search.best);
+  // Without a close limit: what waits in this one shows where to cut.
+  search.best_score = 50 * without;
+  const bool found = search.attempt("narrowest front", Rule::narrowest_front, {});
+  const bool only_a_tree = pattern.pairs.empty() && pattern.loops.empty();
+  if (allow_cuts && !only_a_tree && found) search.add_cuts();
+  if (!(search.best_score < without)) search.best = std::move(cut_free);
+  place_blocks(tree, pattern, search.best);
+  return std::move(search.best);
 }
 
 }  // namespace limber::multibody

@@ -6,9 +6,10 @@
 // set afloat ends with a body without joints (pivot 6×6), and then the multipliers of its cut follow. Loop
 // closures come last of all, in one dense block.
 //
-// No rule is best for every structure: leaf first is right for trees and wide fans, cuts are right for long
-// rows tied many times to one another (bridges). A small portfolio is tried and the cheapest taken; a
-// cut-free order is preferred unless it costs twice as much, since it needs no 6×6 pivots.
+// No rule is best for every structure: the deepest leaf first is right for rings of ribs, the leaf with the
+// fewest neighbours first for trees, and long rows tied many times to one another (bridges) want the front to
+// grow as little as possible and a few joints cut, found one by one at the body that waits longest in it. All
+// are tried and the cheapest taken, each given up as soon as it is dearer than the best so far.
 #pragma once
 
 #include <cstdint>

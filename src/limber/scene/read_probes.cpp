@@ -40,6 +40,20 @@ Of of(Quantity quantity) {
   return quantity == Quantity::rider_position ? Of::rider : Of::scene;
 }
 
+// A joint of the tree, or one that closes a loop.
+bool resolve_joint(const Reader& reader, std::string_view name, Probe& probe) {
+  if (const auto id = reader.find_joint(name)) {
+    probe.joint = *id;
+    return true;
+  }
+  for (std::size_t l = 0; l < reader.parts.loops.size(); ++l)
+    if (reader.parts.loops[l].name == name) {
+      probe.loop = LoopId{static_cast<std::int32_t>(l)};
+      return true;
+    }
+  return false;
+}
+
 // Fills the probe if `subject` names something that has this quantity.
 bool resolve(const Reader& reader, const Word& word, std::string_view subject, Probe& probe,
              std::string& note) {
@@ -50,9 +64,7 @@ bool resolve(const Reader& reader, const Word& word, std::string_view subject, P
     return at.has_value();
   }
   if (word.of == Of::joint) {
-    const auto id = reader.find_joint(subject);
-    if (id) probe.joint = *id;
-    return id.has_value();
+    return resolve_joint(reader, subject, probe);
   }
   if (word.of == Of::rider) {
     const auto found = reader.rider_names.find(subject);
@@ -152,9 +164,12 @@ void read_probe_object(Reader& reader, const Node& node, const Path& path) {
     if (!at) return;
     probe.at = *at;
   } else if (kind == Of::joint) {
-    const auto id = reader.joint(fields.node("joint"), fields.path("joint"));
-    if (!id) return;
-    probe.joint = *id;
+    const Node& name = fields.node("joint");
+    if (!name.is_scalar() || !resolve_joint(reader, name.text, probe)) {
+      const auto id = reader.joint(name, fields.path("joint"));  // says what is wrong
+      if (!id) return;
+      probe.joint = *id;
+    }
   } else if (kind == Of::spring) {
     const Node& name = fields.node("spring");
     const auto found = reader.spring_names.find(name.text);

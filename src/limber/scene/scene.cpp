@@ -1,4 +1,6 @@
-// load and parse: text → document → parts → model, with every diagnostic in the file's order.
+// load and parse: text → document → parts → model, with every diagnostic in the file's order. locate reads
+// the text again: places are wanted once, after an error, and a table of them would be as large as the
+// document.
 #include "limber/scene/scene.h"
 
 #include <fmt/format.h>
@@ -40,8 +42,9 @@ void count_characters(const std::string& text, const std::string& file,
   }
 }
 
-[[noreturn]] void fail(std::vector<Diagnostic> list, std::size_t dropped, const std::string& text,
-                       const std::string& file) {
+// In the file's order, each once, and no more than a reader wants.
+std::vector<Diagnostic> arrange(std::vector<Diagnostic> list, std::size_t dropped, const std::string& text,
+                                const std::string& file) {
   count_characters(text, file, list);
   const auto order = [&](const Diagnostic& d) {
     return std::tuple<bool, std::string_view, int, int, std::string_view>(d.file != file, d.file, d.line,
@@ -60,15 +63,20 @@ void count_characters(const std::string& text, const std::string& file,
     last.message = fmt::format("and {} more", more);
     list.push_back(std::move(last));
   }
-  throw SceneError(std::move(list));
+  return list;
+}
+
+[[noreturn]] void fail(std::vector<Diagnostic> list, std::size_t dropped, const std::string& text,
+                       const std::string& file) {
+  throw SceneError(arrange(std::move(list), dropped, text, file));
 }
 
 // Where the model's own complaint belongs: its key, its entity, or the short form that made it.
-Diagnostic locate(const Reader& reader, const Problem& problem) {
+Diagnostic place_of(const Reader& reader, const Problem& problem) {
   std::string name = problem.name;
   auto found = reader.origins.find(fmt::format("{} {}", problem.kind, name));
   while (found == reader.origins.end() && !name.empty()) {
-    for (const char* kind : {"short form", "body"}) {
+    for (const char* kind : {"short form", "body", "beam"}) {
       found = reader.origins.find(fmt::format("{} {}", kind, name));
       if (found != reader.origins.end()) break;
     }
@@ -76,7 +84,7 @@ Diagnostic locate(const Reader& reader, const Problem& problem) {
     const std::size_t dot = name.rfind('.');
     name = dot == std::string::npos ? "" : name.substr(0, dot);
   }
-  if (found == reader.origins.end()) return {reader.file, 1, 1, problem.kind, to_string(problem)};
+  if (found == reader.origins.end()) return {reader.file, 1, 1, "", to_string(problem)};
   const Origin& origin = found->second;
   const std::string said = name != problem.name ? to_string(problem) : problem.message;
   Diagnostic d = reader.diagnostic(origin.mark, origin.path, said);
@@ -90,6 +98,13 @@ Diagnostic locate(const Reader& reader, const Problem& problem) {
     d.message = fmt::format("{}: {}", problem.field, d.message);
   }
   return d;
+}
+
+std::vector<Diagnostic> places_of(const Reader& reader, const ModelError& error, const std::string& text) {
+  std::vector<Diagnostic> list;
+  const std::size_t kept = std::min<std::size_t>(error.problems().size(), 1000);
+  for (std::size_t i = 0; i < kept; ++i) list.push_back(place_of(reader, error.problems()[i]));
+  return arrange(std::move(list), error.problems().size() - kept, text, reader.file);
 }
 
 bool is_scene_key(std::string_view name) { return find_key(object_of(ObjectType::scene), name) != nullptr; }
@@ -169,20 +184,21 @@ Scene parse(const std::string& source, const std::string& file_name, const std::
     reader.error(Mark{1, 1}, {}, "the file is empty; a scene begins with \"limber: 1\"");
   if (!reader.diagnostics.empty()) fail(std::move(reader.diagnostics), reader.dropped, text, file_name);
   try {
-    Scene scene{Model(std::move(reader.parts)), reader.run, reader.parameter_list(), {{file_name, source}}};
+    Scene scene{Model(std::move(reader.parts)), reader.run, reader.parameter_list(),
+                {{file_name, source}},          file_name,  options};
     for (sim::SourceFile& file : reader.files) scene.sources.push_back(std::move(file));
     return scene;
   } catch (const ModelError& error) {
-    std::vector<Diagnostic> diagnostics;
-    std::size_t dropped = 0;
-    for (const Problem& problem : error.problems()) {
-      if (diagnostics.size() < 1000)
-        diagnostics.push_back(locate(reader, problem));
-      else
-        ++dropped;
-    }
-    fail(std::move(diagnostics), dropped, text, file_name);
+    throw SceneError(places_of(reader, error, text));
   }
+}
+
+std::vector<Diagnostic> locate(const Scene& scene, const ModelError& error) {
+  const std::string text = normalize_text(scene.sources.front().text);
+  const Document document = read_document(text, scene.options.limits, is_scene_key);
+  Reader reader(document, scene.file, scene.options, {}, &scene.sources);
+  if (document.root) read_scene(reader, *document.root);
+  return places_of(reader, error, text);
 }
 
 Scene load(const std::filesystem::path& file, const LoadOptions& options) {

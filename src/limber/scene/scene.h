@@ -56,6 +56,8 @@ struct Scene {
   sim::RunOptions run;
   std::vector<Parameter> parameters;
   std::vector<sim::SourceFile> sources;  // the scene file first, then the files it names
+  std::string file;                      // its name in diagnostics
+  LoadOptions options;                   // it was read with
 };
 
 Scene load(const std::filesystem::path& file,
@@ -63,6 +65,9 @@ Scene load(const std::filesystem::path& file,
 // The same from text; files it names are looked for in `folder`, or, when `embedded` is given, only there.
 Scene parse(const std::string& text, const std::string& file_name, const std::filesystem::path& folder = {},
             const LoadOptions& options = {}, const std::vector<sim::SourceFile>* embedded = nullptr);
+
+// What a method says against the scene's model, each at the place in the file that it is about.
+std::vector<Diagnostic> locate(const Scene& scene, const ModelError& error);
 
 std::string schema_json();         // JSON Schema (draft 7) for editors, from the table of keys
 std::string reference_markdown();  // docs/scene.md, from the same table

@@ -391,6 +391,7 @@ class Writer {
       flow.add("name", text_scalar(p.name)).add("quantity", names[static_cast<int>(p.quantity)]);
       if (p.quantity <= Quantity::angular_velocity) flow.add("on", place(p.at));
       if (p.joint.valid()) flow.add("joint", model_[p.joint].name);
+      if (p.loop.valid()) flow.add("joint", model_.loops()[p.loop.value].name);
       if (p.spring.valid()) flow.add("spring", model_.springs()[p.spring.value].name);
       if (p.rider.valid()) flow.add("rider", model_.riders()[p.rider.value].name);
       line("  - " + flow.str());

@@ -3,7 +3,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "limber/articulated/statics.h"
+
 namespace limber::sim {
+
+ArticulatedDriver::ArticulatedDriver(const Model& model, const articulated::Options& options,
+                                     bool from_static)
+    : system(articulated::compile(model, options)), state(system.rest()), workspace(system) {
+  if (!from_static) return;
+  const auto found = articulated::solve_static(system, state, workspace);
+  if (!found.report.ok()) throw StaticFailure("--from static: " + found.report.message);
+}
 
 bool ArticulatedDriver::finite() const {
   const auto is_finite = [](double x) { return std::isfinite(x); };
@@ -15,7 +25,7 @@ Driver::Variant Driver::make(const Model& model, const RunOptions& options) {
     case Method::articulated:
       break;
   }
-  return Variant(std::in_place_type<ArticulatedDriver>, model, options.articulated);
+  return Variant(std::in_place_type<ArticulatedDriver>, model, options.articulated, options.from_static);
 }
 
 }  // namespace limber::sim

@@ -2,6 +2,7 @@
 // same few calls. A new method is one more struct and one more alternative of `Driver`.
 #pragma once
 
+#include <stdexcept>
 #include <string>
 #include <variant>
 
@@ -12,13 +13,17 @@
 
 namespace limber::sim {
 
+// A run that should start at rest, and found no place to rest.
+struct StaticFailure : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 struct ArticulatedDriver {
   articulated::System system;
   articulated::State state;
   articulated::Workspace workspace;
 
-  ArticulatedDriver(const Model& model, const articulated::Options& options)
-      : system(articulated::compile(model, options)), state(system.rest()), workspace(system) {}
+  ArticulatedDriver(const Model& model, const articulated::Options& options, bool from_static);
 
   const result::Layout& layout() const { return system.layout(); }
   const Model& model() const { return system.model(); }

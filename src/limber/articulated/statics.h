@@ -1,0 +1,63 @@
+// Where a structure comes to rest: Newton on the exact tangent, with loops, from where the state stands.
+//
+//   articulated::StaticResult r = articulated::solve_static(system, state, workspace, options);
+//
+// A step solves [K + σM, Gᵀ; G, 0] (δ, λ) = (f, −gap). σ is zero near a stable equilibrium; where K has
+// negative directions it is raised until it has none, so that the structure rolls downhill and does not stop
+// on a saddle. Where that fails the loads are applied in steps.
+#pragma once
+
+#include "limber/articulated/articulated.h"
+
+namespace limber::articulated {
+
+struct StaticOptions {
+  double tolerance = 1e-12;  // of the forces left over, relative to those that act
+  int max_iterations = 300;  // in all
+  int load_steps = 1;        // loads and weight are applied in so many steps
+  int modes = 3;             // lowest eigenvalues wanted
+};
+
+struct StaticMode {
+  double eigenvalue = 0;      // [1/s²] of K x = μ M x within the loops; negative: the way it would go
+  std::vector<double> shape;  // (dofs) joint rates, largest 1
+  std::string moves;          // the joint that moves most
+};
+
+struct LoopReaction {
+  std::string loop;
+  Vec3 at, force, moment;  // on b from a, in the world, at the closing joint [m, N, N·m]
+};
+
+struct JointReaction {
+  std::string joint;
+  Vec3 at, force, moment;      // on the child from the parent, in the world, at the joint
+  std::vector<double> torque;  // of its springs and drives, per dof [N·m or N]
+};
+
+struct StaticResult {
+  result::SolveReport report;
+  double residual = 0;     // forces left over, relative
+  double gap = 0;          // of loops, of the structure's size
+  int negative = 0;        // directions in which it is unstable
+  double least_pivot = 0;  // relative; near zero: a limit point
+  int moved_pivots = 0;    // pivots too small to divide by
+  int redundant_rows = 0;
+  bool stable() const { return report.ok() && negative == 0; }
+  std::vector<StaticMode> modes;
+  std::vector<LoopReaction> loops;
+  std::vector<JointReaction> joints;  // all joints, in tree order
+  result::Energy energy;
+};
+
+struct SpringTension {
+  std::string name;
+  double length = 0, tension = 0;  // [m], [N]
+};
+std::vector<SpringTension> spring_tensions(const System& system, const State& state);
+
+// The state is left at the equilibrium, at rest; on failure as it was.
+StaticResult solve_static(const System& system, State& state, Workspace& workspace,
+                          const StaticOptions& options = {});
+
+}  // namespace limber::articulated

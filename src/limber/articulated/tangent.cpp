@@ -1,0 +1,358 @@
+// With s an axis of joint c (world axes), f_c the wrench of all that hangs on it, and dF_i the change of body
+// i's wrench seen by a resting observer, −δτ·b = −Σ ψ_i·dF_i(φ) − Σ_c f_c·(φ_p × S b) − Σ_c f_c·S̊(a) b for
+// motions φ = J a, ψ = J b. The symmetric part of it is: blocks −sym dF_i on bodies, the coupling
+// c = −½ s ×* f_c between a joint's rate and its parent's twist, and a block from S̊ on the joint.
+#include "limber/articulated/tangent.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "limber/math/so3.h"
+
+namespace limber::articulated {
+namespace {
+
+using multibody::BlockSystem;
+using multibody::Link;
+
+class Assembly {
+ public:
+  Assembly(const SystemData& s, const double* q, WorkspaceData& w, BlockSystem& K)
+      : s_(s), q_(q), w_(w), K_(K) {}
+
+  // A force at r (from the link's origin) that keeps its direction: dF = (δx × f; 0), δx = v + ω × r.
+  void dead_force(int link, const Vec3& r, const Vec3& f) {
+    if (link < 0) return;
+    const Mat3 F = math::skew(f), R = math::skew(r);
+    const Mat3 FR = F * R;
+    Mat6& A = K_.diagonal[link];
+    A.topLeftCorner<3, 3>() -= 0.5 * (FR + FR.transpose());
+    A.topRightCorner<3, 3>() += 0.5 * F;
+    A.bottomLeftCorner<3, 3>() -= 0.5 * F;
+  }
+
+  // One that turns with the link: (δx × f + r × (ω × f); ω × f).
+  void following_force(int link, const Vec3& r, const Vec3& f) {
+    dead_force(link, r, f);
+    Mat6 N = Mat6::Zero();
+    N.topLeftCorner<3, 3>() = math::skew(r) * math::skew(f);
+    N.bottomLeftCorner<3, 3>() = math::skew(f);
+    K_.diagonal[link] += 0.5 * (N + N.transpose());
+  }
+
+  void weight_and_loads(double t) {
+    const Vec3 g = w_.load * s_.model.gravity().value(t);
+    for (int i = 0; i < s_.tree.size(); ++i) {
+      const Inertia& I = s_.tree[i].inertia;
+      if (I.m > 0) dead_force(i, w_.links[i].X_WM.R * (I.h / I.m), I.m * g);
+    }
+    for (const CompiledLoad& l : s_.loads) {
+      const Mat3& R = w_.links[l.at.link].X_WM.R;
+      const Vec3 f = w_.load * l.force.value(t);
+      if (l.follows)
+        following_force(l.at.link, R * l.at.p, R * (l.R_MB * f));
+      else
+        dead_force(l.at.link, R * l.at.p, f);
+    }
+    for (const CompiledRider& rider : s_.riders) {
+      RiderShare shares[2];
+      const int n = rider_shares(rider, t, shares);
+      for (int k = 0; k < n; ++k)
+        dead_force(shares[k].link, w_.links[shares[k].link].X_WM.R * shares[k].p,
+                   shares[k].share * rider.mass * g);
+    }
+  }
+
+  void spring(const elastic::SpringParameters& law, const LinkPoint& a, const LinkPoint& b, int pair) {
+    const auto arm = [&](const LinkPoint& at) {
+      return at.link < 0 ? at.p : Vec3(w_.links[at.link].X_WM.R * at.p);
+    };
+    const auto place = [&](const LinkPoint& at) {
+      return at.link < 0 ? at.p : Vec3(w_.links[at.link].X_WM * at.p);
+    };
+    const Vec3 r_a = arm(a), r_b = arm(b);
+    const auto line = elastic::spring_line(law, place(b) - place(a), Vec3::Zero(), false);
+    if (a.link >= 0) K_.diagonal[a.link] += between(r_a, line.K, r_a);
+    if (b.link >= 0) K_.diagonal[b.link] += between(r_b, line.K, r_b);
+    if (pair >= 0) off(pair, a.link, b.link, -between(r_a, line.K, r_b));
+    dead_force(a.link, r_a, line.pull);
+    dead_force(b.link, r_b, -line.pull);
+  }
+
+  void springs() {
+    for (const GroundSpring& g : s_.ground_springs) spring(g.law, g.at, {-1, g.anchor_W}, -1);
+    for (const PairSpring& p : s_.pair_springs) spring(p.law, p.a, p.b, p.pair);
+  }
+
+  void joints() {
+    std::fill(K_.joint.begin(), K_.joint.end(), 0.0);
+    for (int i = 0; i < s_.tree.size(); ++i) {
+      const Link& link = s_.tree[i];
+      const int d = link.dofs;
+      double* B = K_.joint.data() + link.block;
+      const bool rotation = link.kind == JointKind::spherical || link.kind == JointKind::free;
+      if (!rotation) {
+        for (int k = 0; k < d; ++k) B[k * d + k] += s_.stiffness[link.v + k];
+        continue;
+      }
+      if (!s_.has_rotation_law[i]) continue;
+      elastic::JointConfiguration c;
+      const double* q = q_ + link.q;
+      c.R = math::to_matrix(Quat(q[0], q[1], q[2], q[3]));
+      if (link.kind == JointKind::free) c.p = Vec3(q[4], q[5], q[6]);
+      const Mat6 H = elastic::joint_hessian(link.kind, s_.model.joints()[i].law, c);
+      for (int k = 0; k < d; ++k)
+        for (int l = 0; l < d; ++l) B[l * d + k] += 0.5 * (H(k, l) + H(l, k));
+    }
+    for (const CompiledDrive& drive : s_.drives) {
+      if (drive.drive.kind != Drive::Kind::servo) continue;
+      const Link& link = s_.tree[drive.link];
+      for (int k = 0; k < link.dofs; ++k) K_.joint[link.block + k * link.dofs + k] += drive.drive.kp[k];
+    }
+  }
+
+  // λ · Hess(gap), and the laws of closing joints.
+  void loops(const std::vector<LoopState>& loops, const std::vector<Vec6>& lambda,
+             const std::vector<int>& loop_pair) {
+    for (std::size_t l = 0; l < s_.loops.size(); ++l) {
+      loop_law(static_cast<int>(l), loops[l], loop_pair[l]);
+      loop_geometry(s_.loops[l], loops[l], lambda[l], loop_pair[l]);
+    }
+  }
+
+  // Couplings and S̊ blocks; F: world axes at the links' origins, with everything in it. F is used up.
+  void joint_geometry(std::vector<Vec6>& F) {
+    K_.coupling.assign(6 * static_cast<std::size_t>(s_.tree.v_count()), 0.0);
+    for (int i = s_.tree.size() - 1; i >= 0; --i) {
+      const Link& link = s_.tree[i];
+      const Mat3& R = w_.links[i].X_WM.R;
+      if (link.kind == JointKind::universal || link.kind == JointKind::planar) {
+        Vec6 f;
+        f << R.transpose() * F[i].head<3>(), R.transpose() * F[i].tail<3>();
+        const auto Q = [&](int k, int l) {
+          double v[3] = {0, 0, 0};
+          v[k] = 1, v[l] = 1;
+          return f.dot(multibody::joint_twist_rate(link.kind, q_ + link.q, v));
+        };
+        for (int k = 0; k < link.dofs; ++k)
+          for (int l = 0; l < link.dofs; ++l)
+            K_.joint[link.block + l * link.dofs + k] -=
+                k == l ? Q(k, k) : 0.5 * (Q(k, l) - Q(k, k) - Q(l, l));
+      }
+      if (link.parent < 0) continue;
+      const Vec3 r = K_.origin[i] - K_.origin[link.parent];
+      for (int k = 0; k < link.dofs; ++k) {
+        const Vec6 s = Eigen::Map<const Vec6>(K_.S.data() + 6 * (link.v + k));
+        Eigen::Map<Vec6>{K_.coupling.data() + 6 * (link.v + k)} =
+            multibody::shift_wrench(-0.5 * cross_force(s, F[i]), r);
+      }
+      F[link.parent] += multibody::shift_wrench(F[i], r);
+    }
+  }
+
+  void add_mass(double mass) {
+    for (int i = 0; i < s_.tree.size(); ++i) {
+      const Inertia& I = s_.tree[i].inertia;
+      const Mat3& R = w_.links[i].X_WM.R;
+      const Mat3 h = math::skew(R * I.h);
+      Mat6 M;
+      M << R * I.I * R.transpose(), h, -h, Mat3(Vec3::Constant(I.m).asDiagonal());
+      K_.diagonal[i] += mass * M;
+    }
+  }
+
+  void augment(double rho, const std::vector<int>& loop_pair) {
+    for (std::size_t l = 0; l < s_.loops.size(); ++l) {
+      const CompiledLoop& loop = s_.loops[l];
+      const int n = K_.loops[l].rows;
+      const auto Ga = K_.loops[l].on_a.topRows(n), Gb = K_.loops[l].on_b.topRows(n);
+      if (loop.a >= 0) K_.diagonal[loop.a] += rho * Ga.transpose() * Ga;
+      if (loop.b >= 0) K_.diagonal[loop.b] += rho * Gb.transpose() * Gb;
+      if (loop_pair[l] >= 0) off(loop_pair[l], loop.a, loop.b, rho * Ga.transpose() * Gb);
+    }
+  }
+
+ private:
+  static Mat6 between(const Vec3& r, const Mat3& Q, const Vec3& r2) {
+    Mat6 out;
+    out << -math::skew(r) * Q * math::skew(r2), math::skew(r) * Q, -Q * math::skew(r2), Q;
+    return out;
+  }
+  // Adds a block with rows of link a and columns of link b.
+  void off(int pair, int a, int b, const Mat6& block) {
+    if (a < b)
+      K_.off[pair] += block;
+    else
+      K_.off[pair] += block.transpose();
+  }
+  Vec3 arm(int link, const Vec3& p) const { return link < 0 ? p : Vec3(p - w_.links[link].X_WM.p); }
+
+  void loop_law(int l, const LoopState& at, int pair) {
+    const CompiledLoop& loop = s_.loops[l];
+    if (!loop.has_law) return;
+    const int d = dof_count(loop.kind);
+    const Mat6 H = elastic::joint_hessian_psd(loop.kind, loop.law, loop_configuration(loop, at));
+    multibody::Subspace S = multibody::motion_subspace(loop.kind, at.q);
+    Mat6 on_a = Mat6::Zero(), on_b = Mat6::Zero();
+    for (int k = 0; k < d; ++k) {
+      Vec6 axis;
+      axis << at.R_WM * S.col(k).head<3>(), at.R_WM * S.col(k).tail<3>();
+      on_a.col(k) = multibody::shift_wrench(axis, arm(loop.a, at.p_W));
+      on_b.col(k) = multibody::shift_wrench(axis, arm(loop.b, at.p_W));
+    }
+    Mat6 Q = Mat6::Zero();
+    Q.topLeftCorner(d, d) = H.topLeftCorner(d, d);
+    if (loop.a >= 0) K_.diagonal[loop.a] += on_a * Q * on_a.transpose();
+    if (loop.b >= 0) K_.diagonal[loop.b] += on_b * Q * on_b.transpose();
+    if (pair >= 0) off(pair, loop.a, loop.b, -on_a * Q * on_b.transpose());
+    // A sliding joint's force turns with a.
+    const Vec6 force = loop_force(s_, l, at, Vec6::Zero());
+    const Mat3 R_F = at.R_WM * at.X_FM.R.transpose();
+    if (loop.kind == JointKind::prismatic) sliding_row(loop, at, pair, R_F.col(2), -force[0]);
+    if (loop.kind == JointKind::planar)
+      for (int k = 0; k < 2; ++k) sliding_row(loop, at, pair, R_F.col(k), -force[k]);
+  }
+
+  void loop_geometry(const CompiledLoop& loop, const LoopState& at, const Vec6& lambda, int pair) {
+    const Mat3& R_M = at.R_WM;
+    const Mat3 R_F = R_M * at.X_FM.R.transpose();
+    const auto point = [&](const Vec3& along) {  // λ·Rᵀp: a force at the common point
+      const Vec3 f = R_M * along;
+      dead_force(loop.b, arm(loop.b, at.p_W), -f);
+      dead_force(loop.a, arm(loop.a, at.p_W), f);
+    };
+    switch (loop.kind) {
+      case JointKind::fixed:
+        point(lambda.segment<3>(3));
+        break;
+      case JointKind::spherical:
+        point(lambda.head<3>());
+        break;
+      case JointKind::revolute:  // λ₀ u_y − λ₁ u_x = z_F · (λ₀ y − λ₁ x)_M
+        tilt_row(loop, pair, R_F.col(2), lambda[0] * R_M.col(1) - lambda[1] * R_M.col(0));
+        point(lambda.segment<3>(2));
+        break;
+      case JointKind::planar:
+        tilt_row(loop, pair, R_F.col(2), lambda[0] * R_M.col(1) - lambda[1] * R_M.col(0));
+        sliding_row(loop, at, pair, R_F.col(2), lambda[2]);
+        break;
+      case JointKind::universal:
+        tilt_row(loop, pair, R_F.col(0), -lambda[0] * R_M.col(1));
+        point(lambda.segment<3>(1));
+        break;
+      case JointKind::prismatic:
+        sliding_row(loop, at, pair, R_F.col(0), lambda[3]);
+        sliding_row(loop, at, pair, R_F.col(1), lambda[4]);
+        break;
+      case JointKind::free:
+        break;
+    }
+  }
+
+  // Second derivative of z·w, z turning with a and w with b.
+  void tilt_row(const CompiledLoop& loop, int pair, const Vec3& z, const Vec3& w) {
+    const Mat3 own = 0.5 * (z * w.transpose() + w * z.transpose()) - z.dot(w) * Mat3::Identity();
+    if (loop.a >= 0) K_.diagonal[loop.a].topLeftCorner<3, 3>() += own;
+    if (loop.b >= 0) K_.diagonal[loop.b].topLeftCorner<3, 3>() += own;
+    if (pair < 0) return;
+    Mat6 block = Mat6::Zero();
+    block.topLeftCorner<3, 3>() = z.dot(w) * Mat3::Identity() - w * z.transpose();
+    off(pair, loop.a, loop.b, block);
+  }
+
+  // Second derivative of λ e·(x_M − x_F), e turning with a.
+  void sliding_row(const CompiledLoop& loop, const LoopState& at, int pair, const Vec3& e, double lambda) {
+    const Mat3 R_F = at.R_WM * at.X_FM.R.transpose();
+    const Vec3 d = R_F * at.X_FM.p, x_F = at.p_W - d;
+    dead_force(loop.b, arm(loop.b, at.p_W), -lambda * e);
+    if (loop.a < 0) return;
+    dead_force(loop.a, arm(loop.a, x_F), lambda * e);
+    Mat6& A = K_.diagonal[loop.a];
+    A.topLeftCorner<3, 3>() +=
+        lambda * (0.5 * (e * d.transpose() + d * e.transpose()) - e.dot(d) * Mat3::Identity());
+    Eigen::Matrix<double, 3, 6> J_a, J_b;  // of x_F and x_M
+    J_a << -math::skew(arm(loop.a, x_F)), Mat3::Identity();
+    Mat6 N = Mat6::Zero();
+    N.topRows<3>() = -lambda * math::skew(e) * J_a;
+    A += N + N.transpose();
+    if (pair < 0) return;
+    J_b << -math::skew(arm(loop.b, at.p_W)), Mat3::Identity();
+    Mat6 block = Mat6::Zero();
+    block.topRows<3>() = lambda * math::skew(e) * J_b;
+    off(pair, loop.a, loop.b, block);
+  }
+
+  const SystemData& s_;
+  const double* q_;
+  WorkspaceData& w_;
+  BlockSystem& K_;
+};
+
+// Pairs of the loops in static_pattern: behind those of the system.
+std::vector<int> loop_pairs(const SystemData& s, const multibody::Pattern& pattern) {
+  std::vector<int> out;
+  for (const CompiledLoop& loop : s.loops) {
+    int found = -1;
+    for (std::size_t k = 0; loop.a >= 0 && loop.b >= 0 && k < pattern.pairs.size(); ++k)
+      if (pattern.pairs[k].a == std::min(loop.a, loop.b) && pattern.pairs[k].b == std::max(loop.a, loop.b))
+        found = static_cast<int>(k);
+    out.push_back(found);
+  }
+  return out;
+}
+
+}  // namespace
+
+multibody::Pattern static_pattern(const SystemData& s) {
+  multibody::Pattern pattern = s.pattern;
+  for (const CompiledLoop& loop : s.loops) {
+    if (loop.a < 0 || loop.b < 0) continue;
+    const multibody::LinkPair pair{std::min(loop.a, loop.b), std::max(loop.a, loop.b)};
+    const bool known =
+        std::any_of(pattern.pairs.begin(), pattern.pairs.end(),
+                    [&](const multibody::LinkPair& p) { return p.a == pair.a && p.b == pair.b; });
+    if (!known) pattern.pairs.push_back(pair);
+  }
+  return pattern;
+}
+
+void assemble_tangent(const SystemData& s, const double* q, double t, const std::vector<Vec6>& lambda,
+                      double mass, double augment, WorkspaceData& w, std::vector<LoopState>& loops,
+                      multibody::BlockSystem& K, multibody::BlockRhs& rhs) {
+  const std::vector<double> zero(s.tree.v_count(), 0.0);
+  evaluate(s, q, zero.data(), t, {0, 0, 0}, w);
+  multibody::set_kinematics(q, w.links, K);
+  place_loops(s, w.links, loops);
+  for (std::size_t l = 0; l < s.loops.size(); ++l) {
+    const CompiledLoop& loop = s.loops[l];
+    const auto origin = [&](int link) { return link >= 0 ? w.links[link].X_WM.p : Vec3(Vec3::Zero()); };
+    K.loops[l] = loop_rows(loop, loops[l], origin(loop.a), origin(loop.b));
+    rhs.g[l] = -loops[l].gap;
+  }
+  for (Mat6& A : K.diagonal) A.setZero();
+  for (Mat6& A : K.off) A.setZero();
+  for (int i = 0; i < s.tree.size(); ++i) {
+    const Mat3& R = w.links[i].X_WM.R;
+    rhs.wrench[i] << R * w.wrench[i].head<3>(), R * w.wrench[i].tail<3>();
+  }
+  std::copy(w.tau.begin(), w.tau.end(), rhs.tau.begin());
+
+  Assembly build(s, q, w, K);
+  const std::vector<int> pairs = loop_pairs(s, *K.pattern);
+  build.weight_and_loads(t);
+  build.springs();
+  build.joints();
+  build.loops(loops, lambda, pairs);
+  std::vector<Vec6> F = rhs.wrench;
+  multibody::subtract_loop_forces(K, lambda.data(), F.data());
+  build.joint_geometry(F);
+  if (mass > 0) build.add_mass(mass);
+  if (augment > 0) {
+    build.augment(augment, pairs);
+    std::vector<Vec6> scaled = rhs.g;
+    for (Vec6& g : scaled) g *= -augment;
+    multibody::subtract_loop_forces(K, scaled.data(), rhs.wrench.data());
+  }
+}
+
+}  // namespace limber::articulated

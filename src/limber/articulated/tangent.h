@@ -1,0 +1,19 @@
+// The exact stiffness of a structure at rest: K = −∂τ/∂q, with the geometric terms of weight, loads, springs
+// and loop forces, symmetric part. May be indefinite. Internal to articulated/; docs/theory/articulated.md.
+#pragma once
+
+#include "limber/articulated/system.h"
+
+namespace limber::articulated {
+
+// Springs of the system and, beside them, the two bodies of every loop: room for ρ GᵀG.
+multibody::Pattern static_pattern(const SystemData& s);
+
+// Forces at (q, 0, t) and the exact tangent there, with the loops' multipliers λ. Fills w as evaluate() does,
+// K's blocks, and rhs: F and τ without the multipliers' forces, g = −gap.
+// `mass` adds that much of the inertia; `augment` adds ρ GᵀG (and ρ Gᵀg to the right-hand side).
+void assemble_tangent(const SystemData& s, const double* q, double t, const std::vector<Vec6>& lambda,
+                      double mass, double augment, WorkspaceData& w, std::vector<LoopState>& loops,
+                      multibody::BlockSystem& K, multibody::BlockRhs& rhs);
+
+}  // namespace limber::articulated

@@ -1,0 +1,331 @@
+// The generalised articulated-body algorithm: its dense block of loops, its solves, and its borders.
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+
+#include "limber/multibody/gaba.h"
+
+namespace limber::multibody {
+namespace {
+
+using Kind = Elimination::Kind;
+template <int D>
+using MatD = Eigen::Matrix<double, D, D>;
+template <int D>
+using VecD = Eigen::Matrix<double, D, 1>;
+template <int D>
+using Mat6D = Eigen::Matrix<double, 6, D>;
+
+}  // namespace
+
+// −Λ is positive semidefinite: Cholesky with diagonal pivoting of the matrix scaled to unit diagonal.
+void Gaba::factor_loops() {
+  const int m = loop_rows_;
+  loops_order_ = loops_active_;
+  loop_rank_ = 0;
+  for (const int i : loops_active_) {
+    const double d = -loops_(i, i);
+    loops_scale_[i] = d > loops_noise_[i] ? 1 / std::sqrt(d) : 0;
+  }
+  // The upper triangle of Λ is filled; the factor is held by rows of the permuted order.
+  for (int a = 0; a < m; ++a)
+    for (int b = 0; b <= a; ++b) {
+      const int i = loops_active_[a], j = loops_active_[b];
+      const double value = -loops_(std::min(i, j), std::max(i, j)) * loops_scale_[i] * loops_scale_[j];
+      loops_factor_(a, b) = value;
+    }
+  for (int k = 0; k < m; ++k) {
+    int best = k;
+    for (int i = k + 1; i < m; ++i)
+      if (loops_factor_(i, i) > loops_factor_(best, best)) best = i;
+    if (!(loops_factor_(best, best) > drop_)) break;
+    if (best != k) {  // swap rows and columns k and best of the lower triangle
+      std::swap(loops_order_[k], loops_order_[best]);
+      std::swap(loops_factor_(k, k), loops_factor_(best, best));
+      for (int j = 0; j < k; ++j) std::swap(loops_factor_(k, j), loops_factor_(best, j));
+      for (int i = k + 1; i < best; ++i) std::swap(loops_factor_(i, k), loops_factor_(best, i));
+      for (int i = best + 1; i < m; ++i) std::swap(loops_factor_(i, k), loops_factor_(i, best));
+    }
+    const double pivot = std::sqrt(loops_factor_(k, k));
+    loops_factor_(k, k) = pivot;
+    for (int i = k + 1; i < m; ++i) loops_factor_(i, k) /= pivot;
+    for (int j = k + 1; j < m; ++j) {
+      const double x = loops_factor_(j, k);
+      for (int i = j; i < m; ++i) loops_factor_(i, j) -= loops_factor_(i, k) * x;
+    }
+    ++loop_rank_;
+  }
+}
+
+// Λ may be indefinite: by eigenvalues, those near zero left out.
+void Gaba::factor_loops_exact() {
+  const int m = loop_rows_;
+  MatX L(m, m);
+  for (const int i : loops_active_) {
+    const double d = std::abs(loops_(i, i));
+    loops_scale_[i] = d > loops_noise_[i] ? 1 / std::sqrt(d) : 0;
+  }
+  for (int a = 0; a < m; ++a)
+    for (int b = 0; b < m; ++b) {
+      const int i = loops_active_[a], j = loops_active_[b];
+      L(a, b) = loops_(std::min(i, j), std::max(i, j)) * loops_scale_[i] * loops_scale_[j];
+    }
+  const Eigen::SelfAdjointEigenSolver<MatX> eigen(L);
+  loop_rank_ = 0;
+  loops_factor_.topLeftCorner(m, m) = eigen.eigenvectors();
+  const double top = eigen.eigenvalues().cwiseAbs().maxCoeff();
+  for (int a = 0; a < m; ++a) {
+    const double value = eigen.eigenvalues()[a];
+    const bool kept = std::abs(value) > drop_ * top;
+    loops_values_[a] = kept ? 1 / value : 0;
+    if (!kept) continue;
+    ++loop_rank_;
+    if (value < 0) ++directions_.negative;
+  }
+  directions_.negative -= loop_rank_;  // every row that holds adds one negative and one positive direction
+}
+
+void Gaba::solve_loops(Scratch& w) const {
+  const int m = loop_rows_, k = loop_rank_;
+  w.loops_x.setZero();
+  if (exact_) {
+    VecX g(m);
+    for (int a = 0; a < m; ++a) g[a] = w.loops_g[loops_active_[a]] * loops_scale_[loops_active_[a]];
+    const auto Q = loops_factor_.topLeftCorner(m, m);
+    const VecX x = Q * (loops_values_.head(m).cwiseProduct(Q.transpose() * g));
+    for (int a = 0; a < m; ++a) w.loops_x[loops_active_[a]] = x[a] * loops_scale_[loops_active_[a]];
+    return;
+  }
+  double* x = w.loops_y.data();
+  for (int a = 0; a < k; ++a) {
+    double sum = -w.loops_g[loops_order_[a]] * loops_scale_[loops_order_[a]];
+    for (int b = 0; b < a; ++b) sum -= loops_factor_(a, b) * x[b];
+    x[a] = sum / loops_factor_(a, a);
+  }
+  for (int a = k - 1; a >= 0; --a) {
+    for (int b = a + 1; b < k; ++b) x[a] -= loops_factor_(b, a) * x[b];
+    x[a] /= loops_factor_(a, a);
+  }
+  for (int a = 0; a < k; ++a) w.loops_x[loops_order_[a]] = x[a] * loops_scale_[loops_order_[a]];
+}
+
+template <int D>
+void Gaba::forward_step(int s, const BlockRhs& rhs, Scratch& w, bool homogeneous) const {
+  const Elimination& e = order_.steps[s];
+  const Pivot& p = pivots_[s];
+  const Vec6& F = w.F[e.node];
+  Eigen::Map<VecD<D>> t(w.t.data() + p.column), y(w.y.data() + p.column);
+  if (e.kind == Kind::along_joint) {
+    const Eigen::Map<const Mat6D<D>> S(S_.data() + 6 * p.column);
+    t = Eigen::Map<const VecD<D>>(rhs.tau.data() + (*tree_)[e.joint].v) + S.transpose() * F;
+  } else if constexpr (D == 6) {
+    t = F;
+  }
+  const Eigen::Map<const MatD<D>> inverse(D_inverse_.data() + p.square);
+  y.noalias() = inverse * t;
+  if (!homogeneous) y += Eigen::Map<const VecD<D>>(given_.data() + p.column);
+  const int* around = order_.neighbours.data() + e.neighbours;
+  const double* U = U_.data() + 6 * p.U;
+  for (int k = 0; k < e.neighbour_count; ++k)
+    w.F[around[k]].noalias() -= Eigen::Map<const Mat6D<D>>(U + 6 * D * k) * y;
+}
+
+void Gaba::forward(const BlockRhs& rhs, Scratch& w, bool homogeneous) const {
+  const int n = tree_->size();
+  std::vector<Vec6>& F = w.F;
+  std::copy(rhs.wrench.begin(), rhs.wrench.end(), F.begin());
+  for (std::size_t l = 0; l < pattern_->loops.size(); ++l) F[2 * n + l] = rhs.g[l];
+  if (order_.cuts > 0)
+    for (int i = 0; i < n; ++i) {
+      if (order_.cut[i] < 0) continue;
+      const Link& link = (*tree_)[i];
+      F[n + i].setZero();
+      if (const JointLock* lock = homogeneous ? nullptr : system_->lock(i))
+        F[n + i].segment(6 - link.dofs, lock->rows) = lock->g.head(lock->rows);
+      Vec6 f = Vec6::Zero();
+      for (int k = 0; k < link.dofs; ++k)
+        f += Eigen::Map<const Vec6>(system_->S.data() + 6 * (link.v + k)) * rhs.tau[link.v + k];
+      F[i] += f;
+      if (link.parent >= 0)
+        F[link.parent] -= shift_wrench(f, system_->origin[i] - system_->origin[link.parent]);
+    }
+  for (std::size_t s = 0; s < order_.steps.size(); ++s) {
+    const int step = static_cast<int>(s);
+    switch (pivots_[s].dofs) {
+      case 0:
+        break;
+      case 1:
+        forward_step<1>(step, rhs, w, homogeneous);
+        break;
+      case 2:
+        forward_step<2>(step, rhs, w, homogeneous);
+        break;
+      case 3:
+        forward_step<3>(step, rhs, w, homogeneous);
+        break;
+      default:
+        forward_step<6>(step, rhs, w, homogeneous);
+    }
+    const Elimination& e = order_.steps[s];
+    if (e.toward >= 0) F[e.toward] += shift_wrench(F[e.node], shift_[s]);
+  }
+}
+
+template <int D>
+void Gaba::backward_step(int s, Scratch& w, BlockSolution& x) const {
+  const Elimination& e = order_.steps[s];
+  const Pivot& p = pivots_[s];
+  VecD<D> sum = VecD<D>::Zero();
+  const int* around = order_.neighbours.data() + e.neighbours;
+  const double* U = U_.data() + 6 * p.U;
+  for (int k = 0; k < e.neighbour_count; ++k)
+    sum.noalias() += Eigen::Map<const Mat6D<D>>(U + 6 * D * k).transpose() * w.phi[around[k]];
+  const VecD<D> a = Eigen::Map<const VecD<D>>(w.y.data() + p.column) -
+                    Eigen::Map<const MatD<D>>(D_inverse_.data() + p.square) * sum;
+  if (e.kind == Kind::along_joint) {
+    Eigen::Map<VecD<D>>(w.t.data() + p.column) -=
+        sum;  // what the joint's own motion balances, for lock_force
+    Eigen::Map<VecD<D>>(x.a.data() + (*tree_)[e.joint].v) = a;
+    w.phi[e.node] += Eigen::Map<const Mat6D<D>>(S_.data() + 6 * p.column) * a;
+  } else if constexpr (D == 6) {
+    w.phi[e.node] = a;
+  }
+}
+
+void Gaba::solve_plain(const BlockRhs& rhs, Scratch& w, BlockSolution& x, bool homogeneous) const {
+  const int n = tree_->size();
+  std::vector<Vec6>& phi = w.phi;
+  forward(rhs, w, homogeneous);
+  for (std::size_t l = 0; l < pattern_->loops.size(); ++l) {
+    const int cap = pattern_->loops[l].capacity;
+    w.loops_g.segment(order_.loop_offset[l], cap) = w.F[2 * n + l].head(cap);
+  }
+  if (!pattern_->loops.empty()) solve_loops(w);
+  for (std::size_t l = 0; l < pattern_->loops.size(); ++l) {
+    const int cap = pattern_->loops[l].capacity;
+    phi[2 * n + l].setZero();
+    phi[2 * n + l].head(cap) = w.loops_x.segment(order_.loop_offset[l], cap);
+    x.lambda[l] = phi[2 * n + l];
+  }
+  for (int s = static_cast<int>(order_.steps.size()) - 1; s >= 0; --s) {
+    const Elimination& e = order_.steps[s];
+    if (e.kind == Kind::along_joint)
+      phi[e.node] = e.toward >= 0 ? shift_twist(phi[e.toward], shift_[s]) : Vec6(Vec6::Zero());
+    switch (pivots_[s].dofs) {
+      case 0:
+        break;
+      case 1:
+        backward_step<1>(s, w, x);
+        break;
+      case 2:
+        backward_step<2>(s, w, x);
+        break;
+      case 3:
+        backward_step<3>(s, w, x);
+        break;
+      default:
+        backward_step<6>(s, w, x);
+    }
+  }
+  std::copy_n(phi.begin(), n, x.twist.begin());
+  if (order_.cuts > 0)
+    for (int i = 0; i < n; ++i) {
+      if (order_.cut[i] < 0) continue;
+      const Link& link = (*tree_)[i];
+      Vec6 relative = phi[i];
+      if (link.parent >= 0)
+        relative -= shift_twist(phi[link.parent], system_->origin[i] - system_->origin[link.parent]);
+      for (int k = 0; k < link.dofs; ++k)
+        x.a[link.v + k] = Eigen::Map<const Vec6>(system_->S.data() + 6 * (link.v + k)).dot(relative);
+    }
+}
+
+void Gaba::solve(const BlockRhs& rhs, Scratch& w, BlockSolution& x, bool homogeneous) const {
+  solve_plain(rhs, w, x, homogeneous);
+  std::fill(x.dropped.begin(), x.dropped.end(), 0);
+  if (!exact_ && loop_rank_ < loop_rows_)
+    for (int k = loop_rank_; k < loop_rows_; ++k)
+      for (std::size_t l = 0; l < pattern_->loops.size(); ++l) {
+        const int row = loops_order_[k] - order_.loop_offset[l];
+        if (row >= 0 && row < pattern_->loops[l].capacity) x.dropped[6 * l + row] = 1;
+      }
+  if (borders_.empty()) return;
+  // x += Σ δ z c with (1/δ − C) (δ z) = z₀.
+  const int m = static_cast<int>(borders_.size());
+  VecX z(m);
+  for (int i = 0; i < m; ++i) {
+    const Link& link = (*tree_)[borders_[i].joint];
+    z[i] = borders_[i].e.head(link.dofs).dot(Eigen::Map<const VecX>(x.a.data() + link.v, link.dofs));
+  }
+  const VecX weight = border_inverse_ * z;
+  for (int i = 0; i < m; ++i) {
+    const BlockSolution& c = border_columns_[i];
+    for (std::size_t k = 0; k < x.a.size(); ++k) x.a[k] += weight[i] * c.a[k];
+    for (std::size_t k = 0; k < x.twist.size(); ++k) x.twist[k] += weight[i] * c.twist[k];
+    for (std::size_t k = 0; k < x.lambda.size(); ++k) x.lambda[k] += weight[i] * c.lambda[k];
+  }
+}
+
+// The columns K'⁻¹e of the moved pivots and the small matrix 1/δ − eᵀK'⁻¹e, whose signs complete the count.
+void Gaba::make_border() {
+  const int m = static_cast<int>(borders_.size());
+  border_columns_.clear();
+  MatX C(m, m);
+  BlockRhs rhs(*system_);
+  Scratch scratch(*this);
+  for (const Border& b : borders_) {
+    const Link& link = (*tree_)[b.joint];
+    std::fill(rhs.tau.begin(), rhs.tau.end(), 0.0);
+    for (int k = 0; k < link.dofs; ++k) rhs.tau[link.v + k] = b.e[k];
+    border_columns_.emplace_back(*system_);
+    solve_plain(rhs, scratch, border_columns_.back(), true);
+  }
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < m; ++j) {
+      const Link& link = (*tree_)[borders_[i].joint];
+      C(i, j) = borders_[i].e.head(link.dofs).dot(
+          Eigen::Map<const VecX>(border_columns_[j].a.data() + link.v, link.dofs));
+    }
+  MatX small = -0.5 * (C + C.transpose());
+  double largest = 0;
+  for (int i = 0; i < m; ++i) {
+    small(i, i) += 1 / borders_[i].shift;
+    largest = std::max(largest, 1 / borders_[i].shift);
+  }
+  const Eigen::SelfAdjointEigenSolver<MatX> eigen(small);
+  VecX inverse(m);
+  for (int i = 0; i < m; ++i) {
+    const double value = eigen.eigenvalues()[i];
+    const bool zero = std::abs(value) <= 1e-13 * largest;  // truly singular: nothing holds this direction
+    inverse[i] = zero ? 0 : 1 / value;
+    if (zero)
+      directions_.least = 0;
+    else if (value < 0)
+      ++directions_.negative;
+  }
+  border_inverse_ = eigen.eigenvectors() * inverse.asDiagonal() * eigen.eigenvectors().transpose();
+}
+
+Vec6 Gaba::lock_force(int joint, const Scratch& w, const BlockSolution& x) const {
+  const Link& link = (*tree_)[joint];
+  Vec6 force = Vec6::Zero();
+  for (std::size_t s = 0; s < order_.steps.size(); ++s) {
+    const Elimination& e = order_.steps[s];
+    if (e.joint != joint) continue;
+    if (e.kind == Kind::along_joint) {
+      const Pivot& p = pivots_[s];
+      for (int i = 0; i < link.dofs; ++i) {
+        force[i] = -w.t[p.column + i];
+        for (int j = 0; j < link.dofs; ++j) force[i] += D_[p.square + j * link.dofs + i] * x.a[link.v + j];
+      }
+      return force;
+    }
+    if (e.kind == Kind::cut)  // its multipliers, turned back into the joint's dofs
+      if (const JointLock* lock = system_->lock(joint))
+        for (int r = 0; r < lock->rows; ++r)
+          force -= lock->C.row(r).transpose() * w.phi[tree_->size() + joint][6 - link.dofs + r];
+  }
+  return force;
+}
+
+}  // namespace limber::multibody

@@ -1,0 +1,180 @@
+// Equilibria against the solved problems of tests/data/C_*.json (other methods, other coordinates), and the
+// exact tangent against finite differences.
+#include "limber/articulated/statics.h"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+
+#include "limber/articulated/tangent.h"
+#include "limber/math/so3.h"
+#include "limber/multibody/dense_solver.h"
+#include "tests/support/random_tree.h"
+#include "tests/support/reference.h"
+
+namespace limber::articulated {
+namespace {
+
+using Json = nlohmann::json;
+using limber::testing::Random;
+
+Vec3 vec3(const Json& j) { return {j[0].get<double>(), j[1].get<double>(), j[2].get<double>()}; }
+
+// Frame with z along the axis.
+Pose hinge_frame(const Json& joint) {
+  const Vec3 z = vec3(joint["axis"]).normalized(), x = z.unitOrthogonal();
+  Pose X;
+  X.R << x, z.cross(x), z;
+  X.p = vec3(joint["point"]);
+  return X;
+}
+
+// Bodies 1…n of the file with their frames at the world's; the first joint that reaches a body carries it,
+// the others close loops.
+Model mechanism(const Json& file) {
+  ModelBuilder b;
+  b.parts.gravity = VectorFunction::constant({0, 0, 0});
+  int bodies = 0;
+  for (const Json& j : file["joints"]) bodies = std::max({bodies, j["a"].get<int>(), j["b"].get<int>()});
+  for (int i = 0; i < bodies; ++i) {
+    Body body;
+    body.name = "b" + std::to_string(i + 1);
+    body.inertia = Inertia::about_com(1, Vec3(0.3, 0.2, 0), 0.01 * Mat3::Identity());
+    b.add(body);
+  }
+  std::vector<char> hangs(bodies + 1, 0);
+  hangs[0] = 1;
+  int k = 0;
+  for (const Json& j : file["joints"]) {
+    const int from = j["a"].get<int>(), to = j["b"].get<int>();
+    const std::string name = "j" + std::to_string(k++);
+    const bool turned = hangs[to] && !hangs[from];
+    if (!hangs[to] || turned) {
+      Joint joint;
+      joint.name = name;
+      joint.kind = JointKind::revolute;
+      joint.parent = BodyId{(turned ? to : from) - 1};
+      joint.child = BodyId{(turned ? from : to) - 1};
+      joint.X_PF = joint.X_BM = hinge_frame(j);
+      joint.law.stiffness[0] = j["k"].get<double>();
+      b.add(joint);
+      hangs[turned ? from : to] = 1;
+    } else {
+      Loop loop;
+      loop.name = name;
+      loop.kind = JointKind::revolute;
+      loop.a = BodyId{from - 1};
+      loop.b = BodyId{to - 1};
+      loop.X_AF = loop.X_BM = hinge_frame(j);
+      loop.law.stiffness[0] = j["k"].get<double>();
+      b.add(loop);
+    }
+  }
+  PointLoad load;
+  load.name = "load";
+  load.at = Attachment{
+      BodyId{file["end_effector"]["body"].get<int>() - 1}, {}, 0, vec3(file["end_effector"]["point"])};
+  load.force = VectorFunction::constant(vec3(file["static_case"]["load"]["F"]));
+  load.moment = VectorFunction::constant(vec3(file["static_case"]["load"]["M"]));
+  b.add(load);
+  Probe probe;
+  probe.name = "end";
+  probe.at = load.at;
+  b.add(probe);
+  return std::move(b).build();
+}
+
+class Mechanism : public ::testing::TestWithParam<const char*> {};
+
+// The files' own uncertainty is 1e-9; 1e-8 is asked.
+TEST_P(Mechanism, PoseUnderLoad) {
+  const Json file = limber::testing::reference(GetParam());
+  const Model model = mechanism(file);
+  const System system = compile(model);
+  State state = system.rest();
+  Workspace w(system);
+  const StaticResult r = solve_static(system, state, w);
+  ASSERT_TRUE(r.report.ok()) << r.report.message;
+  EXPECT_EQ(r.negative, 0);
+  result::Snapshot at;
+  observe(system, state, w, at);
+  const Json& expected = file["static_case"];
+  const Vec3 end(at.scalars[0], at.scalars[1], at.scalars[2]);
+  EXPECT_LT((end - vec3(expected["ee_position"])).norm(), 1e-8);
+  for (std::size_t i = 0; i < expected["body_rotation_matrices"].size(); ++i) {
+    const std::string name = "b" + std::to_string(i + 1);
+    const auto body = std::find_if(model.bodies().begin(), model.bodies().end(),
+                                   [&](const Body& x) { return x.name == name; });
+    const auto k = body - model.bodies().begin();
+    Mat3 R;
+    for (int c = 0; c < 3; ++c) R.row(c) = vec3(expected["body_rotation_matrices"][i][c]).transpose();
+    EXPECT_LT((math::to_matrix(at.rotations[k]) - R).norm(), 1e-8) << name;
+    EXPECT_LT((at.positions[k] - vec3(expected["body_translations"][i])).norm(), 1e-8) << name;
+  }
+  EXPECT_LT(r.gap, 1e-11);
+}
+INSTANTIATE_TEST_SUITE_P(C, Mechanism,
+                         ::testing::Values("C_serial_chain_7R", "C_Y_split", "C_closed_loop_4bar",
+                                           "C_ladder_6_rungs_pinned_stack"));
+
+// −∂τ/∂q by central differences of the reduced forces, symmetric part, against the assembled tangent.
+TEST(Tangent, AgreesWithFiniteDifferences) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    Random random(seed);
+    const int n = 2 + random.integer(8);
+    ModelParts parts = limber::testing::random_tree(random, n, 3);
+    parts.gravity = VectorFunction::constant(random.vector(10));
+    for (Joint& j : parts.joints) {
+      for (int k = 0; k < 6; ++k)
+        j.law.stiffness[k] = random.uniform(0, 5), j.law.rest[k] = random.uniform(-0.3, 0.3);
+      for (int k = 0; k < 6; ++k) j.position[k] = random.uniform(-0.6, 0.6);
+    }
+    const auto place = [&] { return Attachment{BodyId{random.integer(n)}, {}, 0, random.vector(0.4)}; };
+    for (int k = 0; k < 3; ++k) {
+      Spring spring;
+      spring.name = "s" + std::to_string(k);
+      spring.a = place();
+      spring.b = k == 0 ? Attachment{world, {}, 0, random.vector(1)} : place();
+      spring.stiffness = random.uniform(1, 50);
+      spring.rest_length = random.uniform(0.1, 0.5);
+      if (!(spring.a.body == spring.b.body)) parts.springs.push_back(spring);
+      PointLoad load;
+      load.name = "l" + std::to_string(k);
+      load.at = place();
+      load.force = VectorFunction::constant(random.vector(5));
+      load.follows = k == 2;
+      parts.point_loads.push_back(load);
+    }
+    const System system = compile(Model(parts));
+    const SystemData& s = system.data();
+    if (s.tree.v_count() == 0) continue;
+    const State state = system.rest();
+    Workspace workspace(system);
+    WorkspaceData& w = workspace.data();
+    const multibody::Pattern pattern = static_pattern(s);
+    multibody::BlockSystem K(s.tree, pattern);
+    multibody::BlockRhs rhs(K);
+    std::vector<LoopState> loops;
+    const auto force = [&](const VecX& shift) {
+      std::vector<double> q(state.q.size());
+      multibody::integrate(s.tree, state.q.data(), shift.data(), 1, q.data());
+      assemble_tangent(s, q.data(), 0, {}, 0, 0, w, loops, K, rhs);
+      VecX f(s.tree.v_count());
+      multibody::jacobian_transpose_times(K, rhs.wrench.data(), f.data());
+      return VecX(f + Eigen::Map<const VecX>(rhs.tau.data(), f.size()));
+    };
+    const int v = s.tree.v_count();
+    MatX numeric(v, v);
+    const double eps = 1e-5;
+    for (int k = 0; k < v; ++k)
+      numeric.col(k) = -(force(eps * VecX::Unit(v, k)) - force(-eps * VecX::Unit(v, k))) / (2 * eps);
+    force(VecX::Zero(v));
+    const MatX exact = multibody::assemble_dense(K).H;
+    const MatX symmetric = 0.5 * (numeric + numeric.transpose());
+    // Central differences: eps² times third derivatives, and rounding 1e-16 / eps of the forces.
+    EXPECT_LT((exact - symmetric).norm(), 1e-7 * (1 + symmetric.norm())) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace limber::articulated

@@ -1,0 +1,233 @@
+// Suite `articulated`, second part: the scenes of Baxter 2019 at 30…10,000 bodies. Solve against solve in one
+// run: the generalised ABA, the published PCG (tolerance 1e-6, warm start, one solve a loop row), PCG with
+// the loops projected, and the plain ABA on the same tree (which leaves out springs and loops) as the floor.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <stdexcept>
+
+#include "allocations.h"
+#include "bench.h"
+#include "limber/articulated/stepper.h"
+#include "limber/multibody/dense_solver.h"
+#include "limber/scene/scene.h"
+
+namespace limber::cli {
+namespace {
+
+using namespace limber::articulated;
+using multibody::BlockRhs;
+using multibody::BlockSolution;
+using multibody::Gaba;
+using multibody::Pcg;
+
+constexpr double h = 0.01;
+
+struct Subject {
+  const char* key;
+  const char* file;
+  const char* parameter;
+  int (*value)(int bodies);  // of the parameter, for about so many bodies
+};
+
+int tree_levels(int bodies) {
+  int best = 1;
+  for (int levels = 1; levels <= 13; ++levels)
+    if (std::abs(3 * ((1 << levels) - 1) - bodies) < std::abs(3 * ((1 << best) - 1) - bodies)) best = levels;
+  return best;
+}
+
+constexpr Subject subjects[] = {
+    {"bridge", "bridge.yaml", "links", [](int n) { return n; }},
+    {"bridge_flexible", "bridge-flexible.yaml", "links", [](int n) { return (n + 1) / 3; }},
+    {"bridge_many", "bridge-many.yaml", "links", [](int n) { return (n + 1) / 3; }},
+    {"tree", "tree.yaml", "levels", tree_levels},
+    {"tree_leaves", "tree-leaves.yaml", "levels", tree_levels},
+    {"umbrella", "umbrella.yaml", "n", [](int n) { return std::max(2, 2 * ((n + 12) / 24)); }},
+};
+
+std::filesystem::path scene_folder() {
+  if (const char* given = std::getenv("LIMBER_SCENES")) return given;
+  return LIMBER_SCENE_FOLDER;
+}
+
+template <class F>
+double best_seconds(F&& call, double budget = 0.02) {
+  using clock = std::chrono::steady_clock;
+  const auto timed = [&](int calls) {
+    const auto begin = clock::now();
+    for (int i = 0; i < calls; ++i) call();
+    return std::chrono::duration<double>(clock::now() - begin).count() / calls;
+  };
+  const double first = timed(1);
+  const int calls = std::clamp(static_cast<int>(budget / std::max(first, 1e-9)), 1, 100000);
+  double best = timed(calls);
+  for (int batch = 1; batch < 5; ++batch) best = std::min(best, timed(calls));
+  return best;
+}
+
+struct Timing {
+  int bodies = 0, dofs = 0;
+  double aba = 0, gaba = 0, pcg_rows = 0, pcg = 0, dense = 0;  // [s] a solve
+  double step = 0, step_pcg = 0;                               // [s]
+  int pcg_iterations = 0, pcg_rows_iterations = 0;
+  double flops_per_body = 0;
+  int cuts = 0, widest = 0;
+  double allocations = 0;
+};
+
+System make(const scene::Scene& scene, Solver solver) {
+  Options options = scene.run.articulated;
+  options.integrator = Integrator::euler;
+  options.solver = solver;
+  options.pcg_tolerance = 1e-6;
+  return compile(scene.model, options);
+}
+
+void run_steps(const System& system, State& state, Workspace& w, int steps) {
+  for (int i = 0; i < steps; ++i) {
+    const auto report = step(system, state, w, h);
+    if (!report.ok()) throw std::runtime_error("bench: " + report.message);
+  }
+}
+
+// The system of a step at the state, with velocities as unknowns: H v = h (τ + JᵀF) + H v₀, as published.
+void velocity_form(const SystemData& s, const State& state, Blocks& b, BlockRhs& rhs) {
+  const int v = s.tree.v_count();
+  std::vector<Vec6> twist(s.tree.size()), wrench(s.tree.size());
+  VecX reduced(v), Hv(v), joint(v);
+  multibody::jacobian_times(b.system, state.v.data(), twist.data());
+  multibody::blocks_times(b.system, twist.data(), wrench.data());
+  multibody::jacobian_transpose_times(b.system, wrench.data(), Hv.data());
+  multibody::joint_blocks_times(b.system, state.v.data(), joint.data());
+  wrench = b.rhs.wrench;
+  multibody::jacobian_transpose_times(b.system, wrench.data(), reduced.data());
+  for (int k = 0; k < v; ++k) rhs.tau[k] = h * (reduced[k] + b.rhs.tau[k]) + Hv[k] + joint[k];
+  for (Vec6& f : rhs.wrench) f.setZero();
+  for (Vec6& g : rhs.g) g.setZero();
+}
+
+Timing measure(const Subject& subject, int size) {
+  const auto file = scene_folder() / subject.file;
+  scene::LoadOptions load;
+  load.set = {{subject.parameter, fmt::format("{}", subject.value(size))}};
+  const scene::Scene scene = scene::load(file, load);
+  Timing t;
+
+  const System system = make(scene, Solver::gaba);
+  const SystemData& s = system.data();
+  State state = system.rest();
+  Workspace workspace(system);
+  WorkspaceData& w = workspace.data();
+  run_steps(system, state, workspace, 10);
+  t.bodies = s.tree.size();
+  t.dofs = s.tree.v_count();
+  t.flops_per_body = s.order.flops / s.tree.size();
+  t.cuts = s.order.cuts;
+  t.widest = s.order.widest;
+
+  const State at = state;
+  if (counting_allocations()) {
+    const auto before = allocation_count();
+    run_steps(system, state, workspace, 5);
+    t.allocations = static_cast<double>(allocation_count() - before) / 5;
+  }
+  state = at;
+  t.step = best_seconds([&] {
+    state = at;
+    run_steps(system, state, workspace, 1);
+  });
+
+  // The linear system of one more step from there.
+  evaluate(s, at.q.data(), at.v.data(), at.t + h, {h, h * h, h}, w);
+  Blocks& b = *w.blocks;
+  BlockRhs rhs(b.system);
+  std::copy(w.tau.begin(), w.tau.end(), b.rhs.tau.begin());
+  for (int i = 0; i < s.tree.size(); ++i) {
+    const Mat3& R = w.links[i].X_WM.R;
+    b.rhs.wrench[i] << R * w.wrench[i].head<3>(), R * w.wrench[i].tail<3>();
+  }
+  velocity_form(s, at, b, rhs);
+  BlockSolution x(b.system), y(b.system);
+  t.gaba = best_seconds([&] {
+    if (!b.gaba->factor(b.system)) throw std::runtime_error("bench: not positive definite");
+    b.gaba->solve(rhs, *b.scratch, x);
+  });
+
+  multibody::AbaInput in;
+  in.links = &w.links;
+  in.tau = w.tau.data();
+  in.wrench = w.wrench.data();
+  in.joint_block = w.joint_block.data();
+  std::vector<double> a(s.tree.v_count());
+  t.aba = best_seconds([&] { multibody::aba(s.tree, at.q.data(), in, w.aba, a.data()); });
+
+  const auto time_pcg = [&](Pcg::Loops form, int& iterations) {
+    Pcg pcg(s.tree, s.pattern, form);
+    const auto solve = [&] {
+      std::copy(at.v.begin(), at.v.end(), y.a.begin());  // warm start
+      if (!pcg.factor(b.system) || !pcg.solve(rhs, y, 1e-6, 20 * s.tree.v_count() + 1000))
+        throw std::runtime_error("bench: PCG did not converge");
+    };
+    const double seconds = best_seconds(solve);
+    iterations = pcg.iterations();
+    double difference = 0, scale = 1e-9;
+    for (std::size_t k = 0; k < x.a.size(); ++k) {
+      difference = std::max(difference, std::abs(x.a[k] - y.a[k]));
+      scale = std::max(scale, std::abs(x.a[k]));
+    }
+    if (!(difference <= 0.2 * scale)) throw std::runtime_error("bench: PCG and the direct solver differ");
+    return seconds;
+  };
+  t.pcg_rows = time_pcg(Pcg::Loops::per_row, t.pcg_rows_iterations);
+  t.pcg = time_pcg(Pcg::Loops::projected, t.pcg_iterations);
+  if (t.dofs <= 320) t.dense = best_seconds([&] { multibody::solve_dense(b.system, rhs, y); });
+  return t;
+}
+
+double exponent(const std::vector<std::pair<int, double>>& points) {
+  double sx = 0, sy = 0, sxx = 0, sxy = 0;
+  for (const auto& [n, seconds] : points) {
+    const double x = std::log(n), y = std::log(seconds);
+    sx += x, sy += y, sxx += x * x, sxy += x * y;
+  }
+  const auto count = static_cast<double>(points.size());
+  return (count * sxy - sx * sy) / (count * sxx - sx * sx);
+}
+
+}  // namespace
+
+void bench_structures(std::vector<Figure>& figures) {
+  for (const Subject& subject : subjects) {
+    const std::string S = subject.key;
+    std::vector<std::pair<int, double>> fit;
+    for (const int size : {30, 100, 300, 1000, 3000, 10000}) {
+      const Timing t = measure(subject, size);
+      if (size >= 100) fit.emplace_back(t.bodies, t.gaba);
+      const std::string n = fmt::format("{}", size);
+      const std::string at = fmt::format("{} bodies, {} dofs", t.bodies, t.dofs);
+      figures.push_back({S + "_gaba_ms_" + n, 1e3 * t.gaba, "ms", at + ", a solve"});
+      figures.push_back({S + "_aba_ms_" + n, 1e3 * t.aba, "ms", "the plain ABA on the same tree"});
+      figures.push_back({S + "_pcg_rows_ms_" + n, 1e3 * t.pcg_rows, "ms", "the published PCG"});
+      figures.push_back({S + "_pcg_ms_" + n, 1e3 * t.pcg, "ms", "PCG with the loops projected"});
+      if (t.dense > 0) figures.push_back({S + "_dense_ms_" + n, 1e3 * t.dense, "ms", "one dense matrix"});
+      figures.push_back({S + "_step_ms_" + n, 1e3 * t.step, "ms", "a whole step, Euler, h = 10 ms"});
+      figures.push_back({S + "_pcg_iterations_" + n, static_cast<double>(t.pcg_rows_iterations), "",
+                         "of the published PCG, all its solves"});
+      figures.push_back({S + "_flops_per_body_" + n, t.flops_per_body, "", "of the order, estimated"});
+      figures.push_back({S + "_widest_" + n, static_cast<double>(t.widest), "", "most neighbours of a body"});
+      figures.push_back({S + "_cuts_" + n, static_cast<double>(t.cuts), "", "joints cut by the order"});
+      if (size != 1000) continue;
+      figures.push_back({S + "_ratio_to_aba_1000", t.gaba / t.aba, "x", "the plain ABA on the same tree"});
+      figures.push_back({S + "_speedup_over_pcg_1000", t.pcg_rows / t.gaba, "x", "the published PCG"});
+      figures.push_back({S + "_step_over_solve_1000", t.step / t.gaba, "x", "its own solve"});
+      figures.push_back({S + "_allocations_per_step_1000", t.allocations, "", "calls of the allocator"});
+    }
+    figures.push_back({S + "_exponent", exponent(fit), "", "over 100 … 10,000 bodies; 1 is linear"});
+  }
+}
+
+}  // namespace limber::cli
