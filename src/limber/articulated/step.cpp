@@ -33,9 +33,8 @@ bool Stepper::advance(double t, double h, int depth) {
   bool good = attempt(t, h);
   const bool second_order =
       s_.options.integrator == Integrator::midpoint || s_.options.integrator == Integrator::sdirk;
-  if (!good && has_loops() && second_order) {
-    // Perhaps the step crosses a pose where loops lose a row, or its stages stand where they lose none:
-    // closed at its stages, the step converges there too.
+  if (!good && has_loops() && second_order && depth >= 2) {
+    // Perhaps the step crosses a pose where loops lose a row: closed at its stages, it converges there too.
     report_.status = Status::ok;
     closed_stages_ = true;
     good = attempt(t, h);
