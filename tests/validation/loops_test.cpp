@@ -131,11 +131,12 @@ TEST(Loops, FourBar) {
 }
 
 // Up to t = 1.5 s, with one singular pose. Euler starts at the upright pose, where the only term of first
-// order, the acceleration, vanishes: it converges at second order here.
+// order, the acceleration, vanishes: it converges at second order here. SDIRK only up to 0.7 s, before the
+// singular pose: at some steps it folds the other way there (docs/theory/articulated.md).
 TEST(Loops, NFourBar) {
   const Problem p = n_four_bar();
   check_order(p, {{Integrator::midpoint, 30, 10, 2},
-                  {Integrator::sdirk, 30, 10, 2},
+                  {Integrator::sdirk, 14, 10, 2},
                   {Integrator::euler, 30, 10, 2},
                   {Integrator::implicit_euler, 30, 10, 1}});
 }
