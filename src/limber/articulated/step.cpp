@@ -33,7 +33,7 @@ bool Stepper::advance(double t, double h, int depth) {
   bool good = attempt(t, h);
   const bool second_order =
       s_.options.integrator == Integrator::midpoint || s_.options.integrator == Integrator::sdirk;
-  if (!good && has_loops() && second_order && depth >= 2) {
+  if (!good && has_loops() && second_order) {
     // Perhaps the step crosses a pose where loops lose a row: closed at its stages, it converges there too.
     report_.status = Status::ok;
     closed_stages_ = true;
