@@ -291,14 +291,14 @@ void Stepper::add_implicit_forces() {
     for (int i = 0; i < link.dofs; ++i)
       for (int j = 0; j < link.dofs; ++j) w_.tau[link.v + i] += B[j * link.dofs + i] * w_.a[link.v + j];
   }
-  if (s_.body_blocks == 0) return;
+  if (w_.body_block.empty()) return;
   for (int i = 0; i < tree_.size(); ++i) {
     const Link& link = tree_[i];
     Vec6& a = w_.a_body[i];
     a = w_.links[i].c;
     if (link.parent >= 0) a += w_.links[i].X_PM.inverse_motion(w_.a_body[link.parent]);
     a += multibody::joint_twist(link.kind, w_.q_mid.data() + link.q, w_.a.data() + link.v);  // S a
-    if (const int b = s_.body_block_index[i]; b >= 0) w_.wrench[i] += w_.body_block[b] * a;
+    if (const int b = w_.body_block_index[i]; b >= 0) w_.wrench[i] += w_.body_block[b] * a;
   }
 }
 
@@ -308,8 +308,8 @@ Stepper::AbaInput Stepper::make_input() const {
   in.tau = w_.tau.data();
   in.wrench = w_.wrench.data();
   in.joint_block = w_.joint_block.data();
-  in.body_block = s_.body_blocks > 0 ? w_.body_block.data() : nullptr;
-  in.body_block_index = s_.body_block_index.data();
+  in.body_block = w_.body_block.empty() ? nullptr : w_.body_block.data();
+  in.body_block_index = w_.body_block_index.data();
   in.locks = w_.locks.empty() ? nullptr : w_.locks.data();
   in.lock_index = w_.locks.empty() ? nullptr : w_.lock_index.data();
   return in;

@@ -9,6 +9,7 @@
 namespace limber::sim {
 
 enum class Method : std::uint8_t { articulated };
+inline constexpr Method all_methods[] = {Method::articulated};
 const char* to_string(Method method);
 
 struct RunOptions {
