@@ -89,6 +89,7 @@ export async function startView(...words) {
   };
 }
 
+process.setMaxListeners(0); // one for each program that a test starts
 let failures = 0;
 export function check(condition, what) {
   if (condition) return true;
@@ -114,9 +115,9 @@ export function finish() {
   process.exit(failures ? 1 : 0);
 }
 
-// Waits for something on the page to become true.
-export async function until(page, expression, what, timeout = 30000) {
-  await page.waitForFunction(expression, null, {timeout, polling: 50}).catch(() => {
-    throw new Error(`${what} (waited ${timeout / 1000} s)`);
-  });
+// Waits for something on the page to become true. (The page's own policy forbids eval, which playwright's waiting uses.)
+export async function until(page, expression, what, {timeout = 30000, argument} = {}) {
+  for (const begin = Date.now(); Date.now() - begin < timeout; await new Promise((done) => setTimeout(done, 25)))
+    if (await page.evaluate(expression, argument)) return;
+  throw new Error(`${what} (waited ${timeout / 1000} s)`);
 }

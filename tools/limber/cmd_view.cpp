@@ -23,7 +23,7 @@ namespace {
 struct ViewArguments {
   SceneArguments scene;
   RunOverrides overrides;
-  std::string host = "127.0.0.1";
+  std::string host = "127.0.0.1", record;
   int port = 0;
   bool no_open = false;
 };
@@ -49,6 +49,7 @@ int view(const ViewArguments& a) {
   const scene::Scene for_errors = scene;
   return with_places(for_errors, [&] {
     LiveView live(std::move(scene), options, server);
+    if (!a.record.empty()) live.record(a.record);
     message(fmt::format("limber: open {}", server.url()));
     message("limber: Ctrl-C ends it");
     if (!a.no_open) open_browser(server.url());
@@ -69,6 +70,7 @@ void add_view(CLI::App& app, int& code) {
   sub->add_option("--host", a->host, "address to listen on (default: this computer only)")
       ->type_name("ADDRESS");
   sub->add_option("--port", a->port, "port (default: any free one)")->check(CLI::Range(0, 65535));
+  sub->add_option("--record", a->record, "write the frames, as limber run does, to a new file")->type_name("FILE");
   sub->add_flag("--no-open", a->no_open, "do not start a browser");
   sub->footer(
       "The page is served to this computer only, under an address with a random key. Over SSH: choose a port "

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "limber/result/recording.h"
 #include "terminal.h"
 
 namespace limber::cli {
@@ -85,6 +84,10 @@ void LiveView::anchor() {
 
 void LiveView::start(std::unique_ptr<sim::Driver> driver) {
   driver_ = std::move(driver);
+  if (recording_) {  // another model, another layout, or time that goes back
+    recording_.reset();
+    server_.tell(note_json("the recording ends here"));
+  }
   handle_.reset();
   failed_ = false;
   mass_ = 0;
@@ -133,6 +136,21 @@ void LiveView::publish() {
   changed_ = false;
 }
 
+void LiveView::record(const std::filesystem::path& file) {
+  recording_.emplace(result::RecordingWriter::create(file, driver_->layout()));
+  recording_->append(0, snapshot_);
+}
+
+void LiveView::record_frame() {
+  const std::int64_t steps = options_.steps();
+  if (step_ > steps || (step_ % options_.steps_per_frame() != 0 && step_ != steps)) return;
+  recording_->append(recording_->frame_count(), snapshot_);
+  if (step_ < steps) return;
+  recording_->sync();
+  recording_.reset();
+  message("limber: the recording is complete");
+}
+
 void LiveView::remember() {
   past_.push_back({step_, driver_->save()});
   past_bytes_ += past_.back().state.size();
@@ -169,6 +187,7 @@ void LiveView::advance(double until) {
     }
     driver_->observe(snapshot_);
     snapshot_.time = time();
+    if (recording_) record_frame();
     moved = true;
   }
   if (!moved) return;

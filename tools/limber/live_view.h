@@ -4,10 +4,12 @@
 
 #include <atomic>
 #include <deque>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 
+#include "limber/result/recording.h"
 #include "limber/scene/scene.h"
 #include "limber/sim/driver.h"
 #include "live_frame.h"
@@ -19,6 +21,8 @@ namespace limber::cli {
 class LiveView {
  public:
   LiveView(scene::Scene scene, sim::RunOptions options, ViewServer& server);
+  // Writes the frames that `limber run` would write, until the scene's time is over, to a new file.
+  void record(const std::filesystem::path& file);
   void run(const std::atomic<bool>& stop);
 
  private:
@@ -41,6 +45,7 @@ class LiveView {
   void advance(double until);
   bool one_step();
   void remember();
+  void record_frame();
   void observe();
   void publish();
   void tell_readings();
@@ -67,6 +72,7 @@ class LiveView {
   double mass_ = 1;
   std::optional<result::Handle> handle_;
   std::string read_name_;
+  std::optional<result::RecordingWriter> recording_;
 };
 
 }  // namespace limber::cli

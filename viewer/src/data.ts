@@ -172,7 +172,7 @@ export function decodeLiveFrame(data: ArrayBuffer, layout: Layout, fields: Field
   if (data.byteLength < headBytes || head.getUint32(0, true) !== magic) return null;
   if (head.getUint32(4, true) !== epoch) return null;
   const flags = head.getUint32(12, true);
-  const doubles = new Float64Array(data, 16);
+  const doubles = new Float64Array(data, 16, 9);
   const nf = layout.frames.length;
   const np = pointCount(layout);
   const ns = layout.scalars.length;

@@ -107,6 +107,7 @@ export class Live {
     byId('subtitle').textContent = scene.control ? `live, ${scene.method}` : `watching a run, ${scene.method}`;
   }
   private framed = false;
+  private shownFrames = 0;
 
   private resetHistory(): void {
     this.history = [];
@@ -141,7 +142,10 @@ export class Live {
       this.framed = true;
     }
     this.controls.showTime(this.history, this.scrubbed, frame);
-    if (this.scrubbed < 0) this.stage.show(frame);
+    if (this.scrubbed < 0) {
+      this.stage.show(frame);
+      if (++this.shownFrames % 10 === 0 && !frame.held) this.stage.view.follow(frame);
+    }
     this.showHandle(frame);
     if (performance.now() - this.lastPlot > 200) this.drawPlots();
     if (this.waiting.length && frame.seen >= this.waiting[0].sequence) this.measure(frame);

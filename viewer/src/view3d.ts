@@ -26,7 +26,9 @@ export class View3D {
   private slow = 0; // frames in a row that took too long
   private resolution = 1;
   private dark = false;
+  adaptive = true;
   renders = 0;
+  private touched = false; // the camera is the user's
   onRender: (() => void) | null = null;
 
   constructor(private place: HTMLElement) {
@@ -38,6 +40,7 @@ export class View3D {
     this.camera.up.set(0, 0, 1);
     this.controls = new OrbitControls(this.camera, this.renderer.domElement);
     this.controls.addEventListener('change', () => this.invalidate());
+    this.controls.addEventListener('start', () => (this.touched = true));
     this.handle = this.makeHandle();
     this.scene.add(this.ground, this.handle);
     new ResizeObserver(() => this.resize()).observe(place);
@@ -94,6 +97,17 @@ export class View3D {
     this.box = box;
     this.drawGround();
     if (!keepCamera) this.resetCamera();
+  }
+
+  // What leaves the picture is followed, until the user takes the camera.
+  follow(moment: Moment): void {
+    const box = this.box.clone();
+    this.layers[0].extend(box, moment);
+    const grown = box.getSize(new THREE.Vector3()).length() / Math.max(1e-12, this.size);
+    if (grown < 1.04) return;
+    this.box = box;
+    this.drawGround();
+    if (!this.touched) this.resetCamera();
   }
 
   resetCamera(): void {
@@ -278,7 +292,7 @@ export class View3D {
     const took = now - this.lastRender;
     this.lastRender = now;
     this.slow = took > 70 && took < 1000 ? this.slow + 1 : 0;
-    if (this.slow < 6 || this.resolution <= 0.5) return;
+    if (!this.adaptive || this.slow < 6 || this.resolution <= 0.5) return;
     this.slow = 0;
     this.resolution = Math.max(0.5, this.resolution * 0.8);
     this.resize();
