@@ -1,5 +1,9 @@
-// One structure on the GPU. Poses and points are two textures that are replaced at every moment; the meshes are instanced
-// and never change: five draw calls, however many parts there are.
+// One structure on the GPU. Poses and points are two textures that are replaced at every moment; the meshes never change, and
+// there is one for each kind of shape: at most five draw calls (and five for shadows), however many parts there are. Copies of a
+// unit shape stand one after the other in one buffer, each vertex with the number of its copy: drawing them as hardware instances
+// costs software renderers fifty microseconds for each.
+//
+// Where there are very many capsules or pieces, each is a rectangle that faces the camera and is shaded as if it were round.
 //
 // A vertex is p = unit·scale.xyz + (0, 0, cap·scale.w) in the shape's frame: box, sphere, cylinder (cap = 0) and capsule
 // (cap = ±1) share one shader. A piece of a polyline is a capsule between two points of the texture.
@@ -8,6 +12,7 @@ import {FieldInfo, Layout, Moment, pointCount} from './data';
 import {linearToSrgb, mapTexels} from './colors';
 
 const textureWidth = 1024;
+const manyCapsules = 1200;
 
 const vertexShader = /* glsl */ `
 precision highp float;
@@ -19,24 +24,44 @@ uniform float thinnest;           // [pixels]
 uniform int chosen;               // id
 uniform vec3 sun;                 // towards it
 uniform float ground;             // height that shadows fall on
+uniform highp sampler2D copies;   // four texels a copy: scale; turn; shift and part; colour and id
 attribute float cap;
-attribute float part;             // frame, or first point of a piece
-attribute vec4 scale;
-attribute vec4 turn;
-attribute vec3 shift;
-attribute vec3 tint;
-attribute float id;
+attribute float copy;
 varying vec3 vNormal;
 varying vec3 vColor;
 varying vec3 vView;
 varying float vValue;
 flat varying float vId;
+#ifdef FLAT
+varying vec3 vFlat;               // across and along in radii, and where the round ends begin
+varying vec3 vSideways;
+varying vec3 vAlong;
+#endif
 
 vec4 texel(highp sampler2D t, int i) { return texelFetch(t, ivec2(i % ${textureWidth}, i / ${textureWidth}), 0); }
 vec3 rotate(vec4 q, vec3 v) { return v + 2.0 * cross(q.xyz, cross(q.xyz, v) + q.w * v); }
 
+#ifdef FLAT
+// position.x = ±1 is the side, cap = ±1 the end.
+vec3 flat_capsule(vec3 centre, vec3 axis, float half_length, float radius) {
+  vec3 v = normalize(cameraPosition - centre);
+  vec3 s = cross(axis, v);
+  s = dot(s, s) > 1e-12 ? normalize(s) : normalize(cross(vec3(0.31, 0.87, 0.38), v));
+  vec3 u = cross(v, s);
+  float reach = abs(dot(axis, u)) * half_length / radius;
+  vFlat = vec3(position.x, cap * (reach + 1.0), reach);
+  vSideways = s;
+  vAlong = u;
+  return centre + (dot(axis, u) < 0.0 ? -axis : axis) * (cap * half_length) + u * (cap * radius) + s * (position.x * radius);
+}
+#endif
+
 void main() {
-  int i = int(part + 0.5);
+  int c = 4 * int(copy + 0.5);
+  vec4 scale = texel(copies, c), turn = texel(copies, c + 1), shift_part = texel(copies, c + 2), tint_id = texel(copies, c + 3);
+  vec3 shift = shift_part.xyz, tint = tint_id.rgb;
+  float id = tint_id.w;
+  int i = int(shift_part.w + 0.5);  // frame, or first point of a piece
   vec3 world, direction;
 #ifdef PIECE
   vec4 a = texel(points, i), b = texel(points, i + 1);
@@ -49,12 +74,18 @@ void main() {
   world = middle + R * (position * radius + vec3(0.0, 0.0, cap * 0.5 * span));
   direction = R * normal;
   vValue = cap > 0.0 ? b.w : a.w;
+#ifdef FLAT
+  world = flat_capsule(middle, z, 0.5 * span, radius);
+#endif
 #else
   vec4 q = texel(poses, 2 * i), p = texel(poses, 2 * i + 1);
   vec3 local = rotate(turn, position * scale.xyz + vec3(0.0, 0.0, cap * scale.w)) + shift;
   world = rotate(q, local) + p.xyz;
   direction = rotate(q, rotate(turn, normalize(normal / scale.xyz)));
   vValue = p.w;
+#ifdef FLAT
+  world = flat_capsule(rotate(q, shift) + p.xyz, rotate(q, rotate(turn, vec3(0.0, 0.0, 1.0))), scale.w, scale.x);
+#endif
 #endif
   vNormal = direction;
   vColor = tint;
@@ -80,8 +111,17 @@ varying vec3 vColor;
 varying vec3 vView;
 varying float vValue;
 flat varying float vId;
+#ifdef FLAT
+varying vec3 vFlat;
+varying vec3 vSideways;
+varying vec3 vAlong;
+#endif
 
 void main() {
+#ifdef FLAT
+  float end = max(abs(vFlat.y) - vFlat.z, 0.0), rest = 1.0 - vFlat.x * vFlat.x - end * end;
+  if (rest < 0.0) discard;
+#endif
 #ifdef SHADOW
   gl_FragColor = vec4(0.0, 0.0, 0.0, 0.22 * opacity);
 #else
@@ -89,8 +129,13 @@ void main() {
     gl_FragColor = vec4(vId, gl_FragCoord.z, 0.0, 1.0);
     return;
   }
-  vec3 n = normalize(vNormal), v = normalize(vView);
+  vec3 v = normalize(vView);
+#ifdef FLAT
+  vec3 n = vSideways * vFlat.x + vAlong * (sign(vFlat.y) * end) + v * sqrt(rest);
+#else
+  vec3 n = normalize(vNormal);
   if (dot(n, v) < 0.0) n = -n;
+#endif
   vec3 base = mix(vColor, wash.rgb, wash.a);
   if (coloured == 1) {
     // Values below −1e30 mark parts that have none.
@@ -116,7 +161,7 @@ function unitShape(kind: Kind, sides: number): THREE.BufferGeometry {
   else if (kind === 'cylinder') geometry = new THREE.CylinderGeometry(1, 1, 2, sides).rotateX(Math.PI / 2);
   else {
     // A sphere whose equator is doubled: its halves move apart.
-    const rings = Math.max(2, Math.floor(sides / 3));
+    const rings = Math.max(1, Math.floor(sides / 4));
     const positions: number[] = [];
     const caps: number[] = [];
     const index: number[] = [];
@@ -145,6 +190,33 @@ function unitShape(kind: Kind, sides: number): THREE.BufferGeometry {
   }
   if (!geometry.getAttribute('cap'))
     geometry.setAttribute('cap', new THREE.Float32BufferAttribute(new Float32Array(geometry.getAttribute('position').count), 1));
+  return geometry;
+}
+
+function rectangle(): THREE.BufferGeometry {
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute('position', new THREE.Float32BufferAttribute([-1, 0, 0, 1, 0, 0, 1, 0, 0, -1, 0, 0], 3));
+  geometry.setAttribute('normal', new THREE.Float32BufferAttribute([0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1], 3));
+  geometry.setAttribute('cap', new THREE.Float32BufferAttribute([-1, -1, 1, 1], 1));
+  geometry.setIndex([0, 1, 2, 0, 2, 3]);
+  return geometry;
+}
+
+// n copies of a shape in one buffer, with the number of the copy at each vertex.
+function copyShape(unit: THREE.BufferGeometry, n: number): THREE.BufferGeometry {
+  const vertices = unit.getAttribute('position').count;
+  const geometry = new THREE.BufferGeometry();
+  for (const name of ['position', 'normal', 'cap']) {
+    const {array, itemSize} = unit.getAttribute(name);
+    const data = new Float32Array(n * array.length);
+    for (let k = 0; k < n; ++k) data.set(array as Float32Array, k * array.length);
+    geometry.setAttribute(name, new THREE.BufferAttribute(data, itemSize));
+  }
+  geometry.setAttribute('copy', new THREE.BufferAttribute(Float32Array.from({length: n * vertices}, (_, v) => Math.floor(v / vertices)), 1));
+  const from = unit.index!.array;
+  const index = new Uint32Array(n * from.length);
+  for (let k = 0; k < n; ++k) for (let i = 0; i < from.length; ++i) index[k * from.length + i] = k * vertices + from[i];
+  geometry.setIndex(new THREE.BufferAttribute(index, 1));
   return geometry;
 }
 
@@ -186,6 +258,7 @@ export class Layer {
   private points: THREE.DataTexture;
   private poseData: Float32Array;
   private pointData: Float32Array;
+  private copies: THREE.DataTexture[] = [];
   private field: FieldInfo | null = null;
   private fieldIndex = -1;
   drawn: Moment | null = null;
@@ -263,36 +336,31 @@ export class Layer {
   }
 
   private addMesh(kind: Kind, list: Instance[]): void {
-    const sides = list.length > 2000 ? 6 : list.length > 300 ? 10 : 20;
-    const unit = unitShape(kind, sides);
-    const geometry = new THREE.InstancedBufferGeometry();
-    geometry.index = unit.index;
-    for (const name of ['position', 'normal', 'cap']) geometry.setAttribute(name, unit.getAttribute(name));
-    const attribute = (name: string, size: number, value: (i: Instance) => number[] | number) => {
-      const data = new Float32Array(size * list.length);
-      list.forEach((instance, k) => data.set(([] as number[]).concat(value(instance)), size * k));
-      geometry.setAttribute(name, new THREE.InstancedBufferAttribute(data, size));
-    };
-    attribute('part', 1, (i) => i.part);
-    attribute('scale', 4, (i) => i.scale);
-    attribute('turn', 4, (i) => i.turn);
-    attribute('shift', 3, (i) => i.shift);
-    attribute('tint', 3, (i) => i.tint);
-    attribute('id', 1, (i) => i.id);
-    geometry.instanceCount = list.length;
+    const sides = list.length > 1500 ? 5 : list.length > 200 ? 8 : list.length > 24 ? 12 : 20;
+    const rectangles = list.length > manyCapsules && (kind === 'capsule' || kind === 'piece');
+    const unit = rectangles ? rectangle() : unitShape(kind, sides);
+    const geometry = copyShape(unit, list.length);
+    const data = new Float32Array(4 * textureWidth * Math.ceil((4 * list.length) / textureWidth));
+    list.forEach((i, k) => data.set([...i.scale, ...i.turn, ...i.shift, i.part, ...i.tint, i.id], 16 * k));
+    const copies = Layer.texture(data);
+    this.copies.push(copies);
+    const uniforms = {...this.uniforms, copies: {value: copies}};
     const material = (shadow: boolean) => {
       const defines: Record<string, string> = {};
       if (kind === 'piece') defines.PIECE = '';
       if (shadow) defines.SHADOW = '';
+      if (rectangles) defines.FLAT = '';
       // The stencil lets each pixel of the ground darken once.
       return new THREE.ShaderMaterial({
-        vertexShader, fragmentShader, uniforms: this.uniforms, defines, transparent: shadow, depthWrite: !shadow,
+        vertexShader, fragmentShader, uniforms, defines, transparent: shadow, depthWrite: !shadow,
         stencilWrite: shadow, stencilFunc: THREE.NotEqualStencilFunc, stencilRef: 1, stencilZPass: THREE.ReplaceStencilOp,
+        side: rectangles ? THREE.DoubleSide : THREE.FrontSide,
       });
     };
     const mesh = new THREE.Mesh(geometry, material(false));
     mesh.frustumCulled = false;
     this.group.add(mesh);
+    if (rectangles) return; // a rectangle that faces the camera throws no right shadow
     const shadow = new THREE.Mesh(geometry, material(true));
     shadow.frustumCulled = false;
     shadow.renderOrder = -1;
@@ -306,6 +374,7 @@ export class Layer {
       object.geometry.dispose();
       (object.material as THREE.Material).dispose();
     });
+    for (const texture of this.copies) texture.dispose();
     this.poses.dispose();
     this.points.dispose();
     (this.uniforms.map.value as THREE.Texture).dispose();

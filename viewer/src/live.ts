@@ -61,6 +61,7 @@ export class Live {
       this.controls.setEnabled(false);
     });
     stage.view.onRender = () => this.draw();
+    stage.onTexts = () => this.showTexts();
     stage.onPlot = (name) => this.togglePlot(name);
     stage.onChoose = (hit) => this.send({do: 'read', name: hit ? hit.part.name : ''});
     this.listen();
@@ -141,13 +142,12 @@ export class Live {
       this.stage.view.frame([frame]);
       this.framed = true;
     }
-    this.controls.showTime(this.history, this.scrubbed, frame);
     if (this.scrubbed < 0) {
       this.stage.show(frame);
       if (++this.shownFrames % 10 === 0 && !frame.held) this.stage.view.follow(frame);
     }
+    if (this.scrubbed >= 0) this.controls.showTime(this.history, this.scrubbed, frame);
     this.showHandle(frame);
-    if (performance.now() - this.lastPlot > 200) this.drawPlots();
     if (this.waiting.length && frame.seen >= this.waiting[0].sequence) this.measure(frame);
   }
 
@@ -162,17 +162,25 @@ export class Live {
   }
 
   private showHandle(frame: LiveFrame): void {
-    const box = byId('force');
-    box.hidden = !frame.held;
     if (!frame.held) {
       if (!this.grabbed) this.stage.view.showHandle(null);
       return;
     }
+    const from = new THREE.Vector3().fromArray(frame.point);
+    this.stage.view.showHandle(from, this.grabbed ? this.grabbed.target : from);
+  }
+
+  private showTexts(): void {
+    const frame = this.latest;
+    if (!frame) return;
+    this.controls.showTime(this.history, this.scrubbed, frame);
+    if (performance.now() - this.lastPlot > 300) this.drawPlots();
+    const box = byId('force');
+    box.hidden = !frame.held;
+    if (!frame.held) return;
     const force = Math.hypot(...frame.force);
     box.textContent = `pulls with ${quantity(force, 'N', 3)}  (${frame.force.map((f) => quantity(f, 'N', 3)).join(', ')})`;
     box.dataset.value = String(force);
-    const from = new THREE.Vector3().fromArray(frame.point);
-    this.stage.view.showHandle(from, this.grabbed ? this.grabbed.target : from);
   }
 
   scrub(index: number): void {
@@ -180,7 +188,7 @@ export class Live {
     this.scrubbed = index >= last ? -1 : Math.max(0, index);
     const frame = this.history[this.scrubbed < 0 ? last : this.scrubbed];
     if (frame) {
-      this.stage.show(frame);
+      this.stage.show(frame, true);
       this.controls.showTime(this.history, this.scrubbed, this.latest ?? frame);
     }
   }

@@ -135,7 +135,7 @@ class Replay {
   seek(t: number): void {
     const {recording} = this;
     this.t = Math.min(recording.start + recording.duration, Math.max(recording.start, t));
-    if (recording.motionFrames > 0) this.stage.show(recording.at(this.t));
+    if (recording.motionFrames > 0) this.stage.show(recording.at(this.t), !this.playing);
     for (const layer of this.layers) this.stage.view.setMoment(layer.recording.at(this.t), layer.index);
     this.slider.value = String(this.t);
     const text = this.data.axis.unit === 's' ? seconds(this.t) : quantity(this.t, this.data.axis.unit, 4);

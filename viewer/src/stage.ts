@@ -70,13 +70,30 @@ export class Stage {
     this.legend();
   }
 
-  show(moment: Moment): void {
+  show(moment: Moment, textsAtOnce = false): void {
     this.moment = moment;
     this.view.setMoment(moment);
+    if (this.shownField >= 0) {
+      const [low, high] = this.fieldRange(this.shownField);
+      if (low !== this.shownRange[0] || high !== this.shownRange[1]) this.colourBy(this.shownField);
+    }
+    // People read ten numbers a second at most, and changing text costs more than drawing.
+    const now = performance.now();
+    clearTimeout(this.textTimer);
+    if (textsAtOnce || now - this.textTime > 120) this.showTexts();
+    else this.textTimer = window.setTimeout(() => this.showTexts(), 125);
+  }
+
+  private textTime = 0;
+  private textTimer = 0;
+  private shownRange = [0, 1];
+  private showTexts(): void {
+    this.textTime = performance.now();
     this.showNumbers();
     this.showChosen();
-    if (this.shownField >= 0) this.colourBy(this.shownField);
+    this.onTexts?.();
   }
+  onTexts: (() => void) | null = null;
 
   private showNumbers(): void {
     const scalars = this.moment!.scalars;
@@ -92,6 +109,7 @@ export class Stage {
     this.shownField = field;
     this.colourChoice.value = String(field);
     const [low, high] = field >= 0 ? this.fieldRange(field) : [0, 1];
+    this.shownRange = [low, high];
     this.view.layers[0].setField(field >= 0 ? this.fields[field] : null, field, low, high);
     this.view.invalidate();
     this.legend(low, high);

@@ -10,7 +10,7 @@ export interface Hit {
   at: THREE.Vector3; // [m] in the world
 }
 
-const manyInstances = 20000; // no shadows above
+const manyInstances = 20000; // no shadows above; fewer in software
 
 export class View3D {
   readonly layers: Layer[] = [];
@@ -26,15 +26,17 @@ export class View3D {
   private slow = 0; // frames in a row that took too long
   private resolution = 1;
   private dark = false;
+  readonly software: boolean;
   adaptive = true;
   renders = 0;
   private touched = false; // the camera is the user's
   onRender: (() => void) | null = null;
 
   constructor(private place: HTMLElement) {
-    this.renderer = new THREE.WebGLRenderer({antialias: true, alpha: true, stencil: true, preserveDrawingBuffer: true});
+    this.software = drawsInSoftware() && !location.hash.includes('picture');
+    this.renderer = new THREE.WebGLRenderer({antialias: !this.software, alpha: !this.software, stencil: true, preserveDrawingBuffer: true});
     this.renderer.outputColorSpace = THREE.LinearSRGBColorSpace; // the shaders work in sRGB already
-    this.renderer.setClearColor(0, 0);
+    this.setBackground();
     place.appendChild(this.renderer.domElement);
     this.renderer.domElement.setAttribute('aria-hidden', 'true');
     this.camera.up.set(0, 0, 1);
@@ -61,8 +63,15 @@ export class View3D {
     this.dirty = true;
   }
 
+  // Behind a picture that lets it through lies the page's gradient; blending it costs a software renderer too much.
+  private setBackground(): void {
+    if (this.software) this.renderer.setClearColor(this.dark ? 0x1f262c : 0xdbe2e8, 1);
+    else this.renderer.setClearColor(0, 0);
+  }
+
   setDark(dark: boolean): void {
     this.dark = dark;
+    this.setBackground();
     this.drawGround();
     this.invalidate();
   }
@@ -149,7 +158,7 @@ export class View3D {
     grid.position.set(Math.round(centre.x / cell) * cell, Math.round(centre.y / cell) * cell, height);
     grid.renderOrder = -2;
     this.ground.add(grid);
-    for (const layer of this.layers) layer.setShadows(layer.instances < manyInstances, height);
+    for (const layer of this.layers) layer.setShadows(layer.instances < (this.software ? 200 : manyInstances), height);
   }
 
   private makeHandle(): THREE.Group {
@@ -208,20 +217,20 @@ export class View3D {
         }
     }
     this.renderer.setRenderTarget(this.pickTarget);
-    this.renderer.setClearColor(0xffffff, 0);
+    this.renderer.setClearColor(0, 0);
     this.renderer.clear();
     this.renderer.render(this.scene, this.camera);
     const pixel = new Float32Array(4);
     this.renderer.readRenderTargetPixels(this.pickTarget, 0, 0, 1, 1, pixel);
     this.renderer.setRenderTarget(null);
-    this.renderer.setClearColor(0, 0);
+    this.setBackground();
     this.camera.clearViewOffset();
     this.ground.visible = true;
     this.handle.visible = handle;
     for (const layer of this.layers) layer.uniforms.picking.value = 0;
     for (const shadow of shadows) shadow.visible = true;
     this.invalidate();
-    if (pixel[3] === 0) return null;
+    if (pixel[3] === 0 || pixel[0] < 0) return null;
     let id = Math.round(pixel[0]);
     for (let k = 0; k < this.layers.length; ++k) {
       const parts = this.layers[k].parts;
@@ -303,6 +312,16 @@ export class View3D {
     return new Promise((done, fail) =>
       this.renderer.domElement.toBlob((blob) => (blob ? done(blob) : fail(new Error('no picture'))), 'image/png'));
   }
+}
+
+// Smooth edges cost a software renderer four times the time.
+function drawsInSoftware(): boolean {
+  const gl = document.createElement('canvas').getContext('webgl2');
+  if (!gl) throw new Error('this browser has no WebGL 2, which the 3D view needs');
+  const info = gl.getExtension('WEBGL_debug_renderer_info');
+  const name = String(gl.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
+  gl.getExtension('WEBGL_lose_context')?.loseContext();
+  return /swiftshader|llvmpipe|software/i.test(name);
 }
 
 function fits(layer: Layer, moment: Moment): boolean {
