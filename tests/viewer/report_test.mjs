@@ -81,5 +81,64 @@ for (const scene of ['bridge-car', 'diving-board', 'umbrella']) {
     await page.context().close();
   });
 }
+await test('statics: the loaded shape over the unloaded one, stress, force and deflection, reactions', async () => {
+  const file = path.join(folder, 'static.html');
+  const scene = path.join(root, 'scenes/cantilever.yaml');
+  const result = JSON.parse(run('static', scene, '--at', '0.9 s', '--report', file, '--json').stdout);
+  const page = await openPage(browser, pathToFileURL(file).href, {offline: true});
+  await until(page, 'window.limber && limber.replay', 'the page did not start');
+  const seen = await page.evaluate(() => {
+    const {stage, replay} = limber;
+    const stress = replay.recording.fields.findIndex((f) => f.name === 'bending stress');
+    return {
+      layers: stage.view.layers.length,
+      coloured: stage.view.layers[0].uniforms.coloured.value,
+      legend: document.getElementById('legend').textContent,
+      share: replay.t,
+      stress: Math.max(...replay.recording.at(1).fields[stress]),
+      tables: [...document.querySelectorAll('#report h2')].map((h) => h.textContent),
+      curve: limber.data.plots[0].curves[0],
+      cells: [...document.querySelectorAll('[data-scalar]')].map((c) => [c.dataset.scalar, Number(c.dataset.value)]),
+    };
+  });
+  check(seen.layers === 2 && seen.coloured === 1 && seen.share === 1, JSON.stringify(seen));
+  check(/bending stress.*Pa/.test(seen.legend), `legend: ${seen.legend}`);
+  check(seen.tables.includes('Reactions at joints'), `tables: ${seen.tables}`);
+  // 1.8 N at 1 m on a strip of 30 × 5 mm: M c / I, the arm shortened by the bend; the first joint is a little off the clamp.
+  const stress = (1.8 * result.probes['strip.tip.position.x'] * 0.0025) / ((0.03 * 0.005 ** 3) / 12);
+  check(Math.abs(seen.stress / stress - 1) < 0.03, `stress ${seen.stress}, expected ${stress}`);
+  check(Math.abs(seen.curve.y.at(-1) - 1.8) < 1e-12 && seen.curve.x[0] === 0 && seen.curve.x.length === 21, `curve ${JSON.stringify(seen.curve)}`);
+  for (const [name, value] of seen.cells) check(value === result.probes[name], `${name}: ${value} and ${result.probes[name]}`);
+  check(page.faults.length === 0, page.faults.join('; '));
+  await page.context().close();
+});
+
+await test('compare: a beam through every method, against the exact rod, ranked', async () => {
+  const file = path.join(folder, 'compare.html');
+  const result = JSON.parse(run('compare', path.join(root, 'scenes/cantilever.yaml'), '--at', '0.9 s', '--set', 'pull=6 N', '--out', file, '--json').stdout);
+  check(/exact rod/.test(result.reference), result.reference);
+  const ran = result.methods.filter((m) => m.applies);
+  check(new Set(ran.map((m) => m.method)).size >= 2, `methods: ${ran.map((m) => m.method)}`);
+  const elements = (m) => parseInt(m.setting, 10);
+  // Second order: twice the elements, a quarter of the error; so more elements rank before fewer, in each method.
+  for (const method of new Set(ran.map((m) => m.method))) {
+    const own = ran.filter((m) => m.method === method);
+    for (let k = 0; k + 1 < own.length; ++k) {
+      check(elements(own[k]) > elements(own[k + 1]), `${method}: ${own.map(elements)}`);
+      const ratio = own[k + 1].error / own[k].error;
+      const expected = (elements(own[k]) / elements(own[k + 1])) ** 2;
+      check(ratio > 0.8 * expected && ratio < 1.25 * expected, `${method}: the error falls by ${ratio}, expected ${expected}`);
+    }
+    check(own[0].error < 1e-4, `${method}: ${own[0].error}`);
+  }
+  for (let k = 0; k + 1 < ran.length; ++k) check(ran[k].error <= ran[k + 1].error, 'not ranked');
+  const page = await openPage(browser, pathToFileURL(file).href, {offline: true});
+  await until(page, 'window.limber && limber.replay', 'the page did not start');
+  check((await page.evaluate('limber.stage.view.layers.length')) >= 3, 'shapes are missing');
+  check((await page.textContent('#report')).includes('Error against cost'), 'the plot is missing');
+  check(page.faults.length === 0, page.faults.join('; '));
+  await page.context().close();
+});
+
 await browser.close();
 finish();

@@ -12,6 +12,8 @@ export interface Hit {
 
 const manyInstances = 20000; // no shadows above; fewer in software
 
+THREE.ColorManagement.enabled = false; // colours here are sRGB throughout
+
 export class View3D {
   readonly layers: Layer[] = [];
   readonly camera = new THREE.PerspectiveCamera(38, 1, 0.01, 1000);
