@@ -1,4 +1,5 @@
-// What a live view asks of the method: a handle that is a spring, stress along a beam, poses of another method, a scene of now.
+// What a live view asks of the method: a handle that is a spring, stress along a beam, poses of another
+// method, a scene of now.
 #include "limber/articulated/live.h"
 
 #include <gtest/gtest.h>
@@ -104,8 +105,8 @@ TEST(Handle, RefusesWhatIsNotThere) {
       EXPECT_FALSE(hold(s, w, {on, index, Vec3::Zero(), Vec3::Zero(), 1, 1}));
 }
 
-// Small load: the moment at a distance x from the clamp is P (L − x), the stress M c / I. Points carry the moment of
-// their link's joint, at most one element before them.
+// Small load: the moment at a distance x from the clamp is P (L − x), the stress M c / I. Points carry the
+// moment of their link's joint, at most one element before them.
 TEST(Fields, StressOfACantilever) {
   const int elements = 40;
   const System s = compile(cantilever(elements));

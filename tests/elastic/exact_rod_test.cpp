@@ -1,5 +1,5 @@
-// The exact rod against closed forms: Bisshopp and Drucker's cantilever (elliptic integrals), a rod rolled up by a moment, a twisted
-// one; and its own order of convergence in space.
+// The exact rod against closed forms: Bisshopp and Drucker's cantilever (elliptic integrals), a rod rolled up
+// by a moment, a twisted one; and its own order of convergence in space.
 #include "limber/elastic/exact_rod.h"
 
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 namespace limber::elastic {
 namespace {
 
-// EI = L = 1, force P across the tip. Tip of Bisshopp and Drucker (1945) for P = 1, 2, 5, from their elliptic integrals evaluated to
-// 16 digits.
+// EI = L = 1, force P across the tip. Tip of Bisshopp and Drucker (1945) for P = 1, 2, 5, from their elliptic
+// integrals evaluated to 16 digits.
 TEST(ExactRod, CantileverWithAnEndForce) {
   const double known[][3] = {{1, 0.9435667637166231, 0.30172077379981355},
                              {2, 0.8393582791748327, 0.49345748039671183},

@@ -164,6 +164,23 @@ class Strangers(unittest.TestCase):
         self.assertGreaterEqual(len(view.token), 32)  # 128 bits
         self.assertEqual(view.stop(), 0)
 
+    def test_addresses(self):
+        """What cannot be listened on is an I/O error; what others can reach is warned of."""
+        view = View(SCENE)
+        self.addCleanup(view.process.kill)
+        for words in (("--host", "nonsense"), ("--host", "192.0.2.1"), ("--port", str(view.port))):
+            done = subprocess.run([str(LIMBER), "view", "--no-open", str(SCENE), *words], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 4, words)
+            self.assertIn(words[1], done.stderr)
+        self.assertEqual(view.stop(), 0)
+        opened = subprocess.Popen([str(LIMBER), "view", "--no-open", "--host", "0.0.0.0", str(SCENE)], stderr=subprocess.PIPE, text=True)
+        self.addCleanup(opened.kill)
+        first = opened.stderr.readline()
+        self.assertIn("warning: 0.0.0.0 is open to other computers", first)
+        opened.send_signal(signal.SIGINT)
+        self.assertIn(opened.wait(timeout=60), (0, 130))
+        opened.stderr.close()
+
     def test_nonsense_of_a_viewer_ends_nothing(self):
         view = View(SCENE)
         self.addCleanup(view.process.kill)

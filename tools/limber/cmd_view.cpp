@@ -70,7 +70,8 @@ void add_view(CLI::App& app, int& code) {
   sub->add_option("--host", a->host, "address to listen on (default: this computer only)")
       ->type_name("ADDRESS");
   sub->add_option("--port", a->port, "port (default: any free one)")->check(CLI::Range(0, 65535));
-  sub->add_option("--record", a->record, "write the frames, as limber run does, to a new file")->type_name("FILE");
+  sub->add_option("--record", a->record, "write the frames, as limber run does, to a new file")
+      ->type_name("FILE");
   sub->add_flag("--no-open", a->no_open, "do not start a browser");
   sub->footer(
       "The page is served to this computer only, under an address with a random key. Over SSH: choose a port "

@@ -47,8 +47,8 @@ Line line_of(const result::Layout& layout, const result::Snapshot& s, const std:
 }
 
 // At the beams' tips: errors add up along a beam, and links of other lengths have their corners elsewhere.
-double beam_distance(const Model& model, const result::Layout& la, const result::Snapshot& a, const result::Layout& lb,
-                     const result::Snapshot& b) {
+double beam_distance(const Model& model, const result::Layout& la, const result::Snapshot& a,
+                     const result::Layout& lb, const result::Snapshot& b) {
   double most = 0;
   for (const Beam& beam : model.beams()) {
     const Line x = line_of(la, a, beam.name), y = line_of(lb, b, beam.name);
@@ -71,7 +71,8 @@ Candidate solve_articulated(const Model& model, double at) {
   for (int k = 0; k < 3; ++k) {
     state = system.rest();
     state.t = at;
-    c.seconds = std::min(c.seconds, seconds_of([&] { found = articulated::solve_static(system, state, w, options); }));
+    c.seconds = std::min(c.seconds,
+                         seconds_of([&] { found = articulated::solve_static(system, state, w, options); }));
   }
   if (!found.report.ok()) c.refusal = found.report.message;
   articulated::observe(system, state, w, c.moments.emplace_back());
@@ -108,12 +109,13 @@ bool stands_on_ground(const Model& model, BodyId body) {
 
 // One straight beam on the ground, dead loads at its tip, its weight: nothing else.
 std::optional<elastic::RodProblem> as_rod(const Model& m, double at) {
-  if (m.beams().size() != 1 || !m.springs().empty() || !m.loops().empty() || !m.distributed_loads().empty() || m.wind() ||
-      !m.riders().empty() || !m.ties().empty() || !m.changes().empty())
+  if (m.beams().size() != 1 || !m.springs().empty() || !m.loops().empty() || !m.distributed_loads().empty() ||
+      m.wind() || !m.riders().empty() || !m.ties().empty() || !m.changes().empty())
     return std::nullopt;
   const Beam& beam = m.beams()[0];
   const auto* path = std::get_if<PolylinePath>(&beam.path);
-  if (!path || path->points.size() != 2 || beam.from.beam.valid() || !stands_on_ground(m, beam.from.body)) return std::nullopt;
+  if (!path || path->points.size() != 2 || beam.from.beam.valid() || !stands_on_ground(m, beam.from.body))
+    return std::nullopt;
   for (std::size_t i = 0; i < m.bodies().size(); ++i)
     if (!stands_on_ground(m, BodyId{static_cast<int>(i)})) return std::nullopt;
   const elastic::SectionConstants c = elastic::section_constants(m[beam.section].shape);
@@ -202,8 +204,8 @@ double motion_distance(const Model& model, const Candidate& c, const Comparison&
 Comparison compare_statics(const scene::Scene& scene, double at) {
   Comparison out;
   out.time = at;
-  const std::pair<const char*, Candidate (*)(const Model&, double)> methods[] = {{"chain", solve_chain},
-                                                                                 {"articulated", solve_articulated}};
+  const std::pair<const char*, Candidate (*)(const Model&, double)> methods[] = {
+      {"chain", solve_chain}, {"articulated", solve_articulated}};
   for (const auto& [name, solve] : methods)
     for (const double factor : {0.25, 0.5, 1.0, 2.0}) {
       const Model model = chain::refined(scene.model, factor);
@@ -217,7 +219,8 @@ Comparison compare_statics(const scene::Scene& scene, double at) {
       }
       c.method = name;
       c.setting = fmt::format("{} elements", elements);
-      if (out.candidates.empty() || out.candidates.back().method != c.method || out.candidates.back().setting != c.setting)
+      if (out.candidates.empty() || out.candidates.back().method != c.method ||
+          out.candidates.back().setting != c.setting)
         out.candidates.push_back(std::move(c));
     }
   if (!use_rod(scene.model, at, out)) {
@@ -232,7 +235,8 @@ Comparison compare_statics(const scene::Scene& scene, double at) {
       out.reference = fmt::format("{} with eight times the elements", name);
       break;
     }
-    if (!finest.refusal.empty()) throw std::invalid_argument("no method finds an equilibrium: " + finest.refusal);
+    if (!finest.refusal.empty())
+      throw std::invalid_argument("no method finds an equilibrium: " + finest.refusal);
     out.layout = finest.layout;
     out.moments = finest.moments;
   }
@@ -253,7 +257,8 @@ Comparison compare_motion(const scene::Scene& scene, double time) {
   fine.step /= 8;
   choose_method("articulated:midpoint", fine);
   Candidate reference = simulate(scene, fine, time, frame);
-  if (!reference.refusal.empty()) throw std::invalid_argument("the reference does not converge: " + reference.refusal);
+  if (!reference.refusal.empty())
+    throw std::invalid_argument("the reference does not converge: " + reference.refusal);
   out.reference = fmt::format("articulated, midpoint, steps of {:g} s", fine.step);
   out.layout = reference.layout;
   out.moments = reference.moments;

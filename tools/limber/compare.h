@@ -1,4 +1,5 @@
-// One scene through every method that applies, against the best reference there is: what each is off, and what it costs.
+// One scene through every method that applies, against the best reference there is: what each is off, and
+// what it costs.
 #pragma once
 
 #include <string>
@@ -27,10 +28,12 @@ struct Comparison {
   std::vector<Candidate> candidates;  // best first, refused ones last
 };
 
-// Where beams come to rest: chain and articulated with a quarter, half, once and twice the elements. The reference is the exact
-// rod for one straight clamped beam under dead loads at its tip and its weight, else the finest chain.
+// Where beams come to rest: chain and articulated with a quarter, half, once and twice the elements. The
+// reference is the exact rod for one straight clamped beam under dead loads at its tip and its weight, else
+// the finest chain.
 Comparison compare_statics(const scene::Scene& scene, double at);
-// How a scene moves: every method of the driver at the scene's step and half of it; the reference takes steps eight times as short.
+// How a scene moves: every method of the driver at the scene's step and half of it; the reference takes steps
+// eight times as short.
 Comparison compare_motion(const scene::Scene& scene, double time);
 
 }  // namespace limber::cli

@@ -1,13 +1,15 @@
-// report.html of an equilibrium: the shape as the load comes on, over the unloaded one, coloured by stress; curves against the
-// load; reactions.
+// report.html of an equilibrium: the shape as the load comes on, over the unloaded one, coloured by stress;
+// curves against the load; reactions.
 #pragma once
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "limber/chain/statics.h"
 #include "limber/result/fields.h"
 #include "limber/result/snapshot.h"
+#include "limber/scene/scene.h"
 #include "report_json.h"
 
 namespace limber::cli {
@@ -27,6 +29,10 @@ struct StaticReportContent {
   std::vector<std::string> warnings;
   std::vector<sim::SourceFile> sources;
 };
+
+// By method chain (static_chain_report.cpp); throws ModelError for what is no chain.
+void write_chain_report(const scene::Scene& scene, double time, const chain::StaticOptions& options,
+                        const std::string& file);
 
 void write_static_report(const StaticReportContent& content, const std::filesystem::path& file);
 

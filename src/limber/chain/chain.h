@@ -50,6 +50,9 @@ class System {
   const std::vector<elastic::BeamTrace>& traces() const { return linked_.traces; }
   const std::vector<elastic::SectionConstants>& sections() const { return sections_; }  // one a beam
   Rest rest() const { return at_rest(structure_); }
+  // Loads on the piece of a beam that is welded to the world, at full load: force, and moment about the world's
+  // origin. They go straight into the reaction.
+  const DeadLoad& root_load(int beam) const { return root_loads_[beam]; }
   void set_time(double t);  // loads, moved supports and wind of that time
   const Options& options() const { return options_; }
 
@@ -68,6 +71,8 @@ class System {
   std::vector<BodyPlace> bodies_;
   std::vector<BeamJoint> joints_;  // of each link
   std::vector<elastic::SectionConstants> sections_;
+  std::vector<DeadLoad> root_loads_;
+  std::vector<int> root_beam_;  // of each body: the beam whose root piece it is, on the world; else −1
   result::Layout layout_;
 };
 

@@ -173,7 +173,13 @@ std::vector<Reaction> reactions(const System& system, Solver& solver, const Rest
         const Mat3 before = b.R[k] * rest.shape.R[k].transpose();
         at -= before.col(0) * j.s * path_length(system.written().beams()[j.beam].path);
       }
-      out.push_back({name, at, -b.N[k], -(b.tau[k] + (b.in.c[k] - at).cross(b.N[k]))});
+      Reaction r{name, at, -b.N[k], -(b.tau[k] + (b.in.c[k] - at).cross(b.N[k]))};
+      if (j.beam >= 0) {
+        const DeadLoad& own = system.root_load(j.beam);
+        r.force -= own.F;
+        r.moment -= own.M - at.cross(own.F);
+      }
+      out.push_back(r);
     }
   std::size_t tug = 0;
   for (const Closure& c : s.closures) {

@@ -126,8 +126,8 @@ void System::link_bodies() {
 
 void System::place_joints() {
   joints_.assign(structure_.links.parent.size(), BeamJoint{});
-  std::vector<int> link_of(linked_.model.bodies().size());
   sections_.resize(written_.beams().size());
+  root_beam_.assign(linked_.model.bodies().size(), -1);
   // The links of a beam carry its name and a number.
   std::size_t body = 0;
   const auto bodies = linked_.model.bodies();
@@ -136,6 +136,9 @@ void System::place_joints() {
   std::sort(names.begin(), names.end());
   for (std::size_t b = 0; b < written_.beams().size(); ++b) {
     const Beam& beam = written_.beams()[b];
+    const std::string root_name = beam.name + ".root";
+    const auto root = std::lower_bound(names.begin(), names.end(), std::pair<std::string_view, int>(root_name, -1));
+    if (bodies_[root->second].link < 0) root_beam_[root->second] = static_cast<int>(b);
     sections_[b] = elastic::section_constants(written_[beam.section].shape);
     const auto recipe = elastic::recipe_joints(beam.recipe);
     const double length = path_length(beam.path);
@@ -185,10 +188,18 @@ void System::set_time(double t) {
   std::fill(s.ramped.begin(), s.ramped.end(), DeadLoad{});
   s.turning_fixed.clear(), s.turning_ramped.clear(), s.wind.clear();
 
+  root_loads_.assign(written_.beams().size(), DeadLoad{});
+  const auto on_root = [&](std::size_t body, const Vec3& x, const Vec3& f, const Vec3& moment) {
+    if (root_beam_[body] < 0) return;
+    DeadLoad& to = root_loads_[root_beam_[body]];
+    to.F += f;
+    to.M += x.cross(f) + moment;
+  };
   const Vec3 g = m.gravity().value(t);
   auto& weights = options_.weight_ramps ? s.ramped : s.fixed;
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
     const BodyPlace& at = bodies_[i];
+    if (at.link < 0) on_root(i, at.X * m.bodies()[i].inertia.com(), m.bodies()[i].inertia.m * g, Vec3::Zero());
     if (at.link < 0 || g.isZero(0)) continue;
     const Inertia inertia = m.bodies()[i].inertia.in_frame(at.X);
     weights[at.link].F += inertia.m * g;
@@ -197,8 +208,12 @@ void System::set_time(double t) {
   for (const PointLoad& l : m.point_loads()) {
     if (!l.at.body.valid()) continue;
     const BodyPlace& at = bodies_[l.at.body.value];
-    if (at.link < 0) continue;
     const Vec3 f = l.force.value(t), moment = l.moment.value(t), p = at.X * l.at.p;
+    if (at.link < 0) {
+      const Mat3 turn = l.follows ? at.X.R : Mat3::Identity().eval();
+      on_root(static_cast<std::size_t>(l.at.body.value), p, turn * f, turn * moment);
+      continue;
+    }
     if (!l.follows) {
       s.ramped[at.link].F += f;
       s.ramped[at.link].S += f * p.transpose();

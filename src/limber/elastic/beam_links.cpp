@@ -118,6 +118,7 @@ class Converter {
       parts_.loops.push_back(std::move(loop));
     }
     parts_.ties.clear();
+    parts_.changes.clear();  // of beams, which are gone
   }
 
   void move(Attachment& a) const {

@@ -58,9 +58,10 @@ class Shooter {
     third.kappa -= h / 4 * k2.kappa.cross(k1.kappa) / 2;
     const Rate k3 = rate(moved(at, third, h / 2), s + h / 2, load);
     const Rate k4 = rate(moved(at, k3, h), s + h, load);
-    const Vec3 turn = h / 6 * (k1.kappa + 2 * (k2.kappa + k3.kappa) + k4.kappa) + h * h / 12 * k1.kappa.cross(k4.kappa);
-    return {at.r + h / 6 * (k1.r + 2 * (k2.r + k3.r) + k4.r), at.m + h / 6 * (k1.m + 2 * (k2.m + k3.m) + k4.m),
-            at.R * math::so3_exp(turn)};
+    const Vec3 turn =
+        h / 6 * (k1.kappa + 2 * (k2.kappa + k3.kappa) + k4.kappa) + h * h / 12 * k1.kappa.cross(k4.kappa);
+    return {at.r + h / 6 * (k1.r + 2 * (k2.r + k3.r) + k4.r),
+            at.m + h / 6 * (k1.m + 2 * (k2.m + k3.m) + k4.m), at.R * math::so3_exp(turn)};
   }
 
   const RodProblem& p_;
@@ -71,7 +72,9 @@ class Shooter {
 bool newton(const RodProblem& p, const Shooter& shooter, double load, Vec3& m0) {
   const double reach = p.length * (p.tip_force.norm() + p.length * p.line_load.norm()) + p.tip_moment.norm();
   const double scale = std::max(load * reach, 1e-300);
-  const auto miss = [&](const Vec3& m) -> Vec3 { return shooter.shoot(m, load, nullptr).m - load * p.tip_moment; };
+  const auto miss = [&](const Vec3& m) -> Vec3 {
+    return shooter.shoot(m, load, nullptr).m - load * p.tip_moment;
+  };
   for (int i = 0; i < 60; ++i) {
     const Vec3 f = miss(m0);
     if (!f.allFinite()) return false;

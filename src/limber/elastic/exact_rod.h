@@ -16,19 +16,19 @@
 namespace limber::elastic {
 
 struct RodProblem {
-  double length = 1;                 // [m]
-  Pose clamp;                        // x along the rod, y and z the principal axes of its section
-  Vec3 stiffness = Vec3::Ones();     // GJ, EI_y, EI_z [N·m²]
-  Vec3 curvature = Vec3::Zero();     // κ₀ of the unloaded rod, constant along it [1/m]
-  Vec3 tip_force = Vec3::Zero();     // [N], world
-  Vec3 tip_moment = Vec3::Zero();    // [N·m], world
-  Vec3 line_load = Vec3::Zero();     // [N/m], world; the weight
+  double length = 1;               // [m]
+  Pose clamp;                      // x along the rod, y and z the principal axes of its section
+  Vec3 stiffness = Vec3::Ones();   // GJ, EI_y, EI_z [N·m²]
+  Vec3 curvature = Vec3::Zero();   // κ₀ of the unloaded rod, constant along it [1/m]
+  Vec3 tip_force = Vec3::Zero();   // [N], world
+  Vec3 tip_moment = Vec3::Zero();  // [N·m], world
+  Vec3 line_load = Vec3::Zero();   // [N/m], world; the weight
 };
 
 struct RodShape {
   std::vector<Vec3> points;  // at equal distances along the rod, both ends included
   std::vector<Mat3> axes;
-  Vec3 root_moment;          // [N·m], world
+  Vec3 root_moment;  // [N·m], world
 };
 
 // `points` ≥ 2. Nothing if Newton does not converge.
