@@ -27,7 +27,7 @@ const helpers = () => {
     const fixed = (p) => p.kind === 'frame' && layer.layout.frames[p.index].fixed;
     // Where a part's middle is on the screen, if it is the part that is seen there.
     const moment = limber.live.latest;
-    for (const p of layer.parts) {
+    for (const p of [...layer.parts].reverse()) { // ends move more than roots
       if (fixed(p) || !limber.holdable(p)) continue;
       const at = view.controls.target.clone().fromArray(p.kind === 'frame' ? moment.positions : moment.points, 3 * p.index);
       const on = view.toPage(at);
@@ -90,6 +90,8 @@ async function tryScene(page, name) {
   check(after[1] === methods[0] && after[2] === now, `${name}: after the switch ${after[1]} at ${after[2]} s`);
   check(largest(pose, after[0]) < 1e-6, `${name}: the switch moved it by ${largest(pose, after[0])} m`);
 
+  await page.evaluate('limber.stage.view.touched = true'); // the camera stays
+
   // A pull: twenty steps from the start with and without it differ where it pulls.
   await send(page, {do: 'reset'});
   const part = await page.evaluate('findMovable()');
@@ -130,11 +132,12 @@ async function tryScene(page, name) {
   check(page.faults.length === 0, `${name}: ${page.faults.join('; ')}`);
 }
 
-// Scenes that only come to rest cannot be run, and are told so with exit code 2.
+// Scenes that are made for statics cannot move (exit code 2), or not for long (3).
 const folder = temporaryFolder();
 const moves = (file) => {
-  const done = spawnSync(limber, ['run', path.join(root, 'scenes', file), '--time', '0 s', '--quiet', '--no-vtk', '--no-glb', '--no-report', '--out', path.join(folder, file)]);
-  check(done.status === 0 || done.status === 2, `${file}: ${done.stderr}`);
+  const done = spawnSync(limber, ['run', path.join(root, 'scenes', file), '--time', '0.5 s', '--quiet', '--no-vtk', '--no-glb', '--no-report', '--out', path.join(folder, file)]);
+  check([0, 2, 3].includes(done.status), `${file}: ${done.stderr}`);
+  if (done.status !== 0) console.log(`${file} does not move (exit code ${done.status})`);
   return done.status === 0;
 };
 
