@@ -396,7 +396,9 @@ export class Layer {
       poses[to + 4] = p[3 * i];
       poses[to + 5] = p[3 * i + 1];
       poses[to + 6] = p[3 * i + 2];
-      poses[to + 7] = on === 'frames' ? finiteOr(values![i], none) : none;
+      const carried = on === 'points' ? this.pointOf(moment)[i] : -1;
+      const value = on === 'frames' ? values![i] : carried >= 0 ? values![carried] : none;
+      poses[to + 7] = finiteOr(value, none);
     }
     let k = 0;
     for (let line = 0; line < this.layout.polylines.length; ++line)
@@ -409,6 +411,29 @@ export class Layer {
       }
     this.poses.needsUpdate = true;
     this.points.needsUpdate = true;
+  }
+
+  // The links of a beam are drawn as bodies: each shows the value of the beam's point that is nearest to it.
+  private carried: Int32Array | null = null;
+  private pointOf(moment: Moment): Int32Array {
+    if (this.carried) return this.carried;
+    this.carried = new Int32Array(this.layout.frames.length).fill(-1);
+    const lines = new Map<string, [number, number]>();
+    let first = 0;
+    for (const line of this.layout.polylines) {
+      lines.set(line.name, [first, first + line.points]);
+      first += line.points;
+    }
+    this.layout.frames.forEach((frame, i) => {
+      const range = lines.get(frame.name.replace(/\.[^.]*$/, ''));
+      if (!range) return;
+      let best = Infinity;
+      for (let k = range[0]; k < range[1]; ++k) {
+        const d = Math.hypot(...[0, 1, 2].map((c) => moment.points[3 * k + c] - moment.positions[3 * i + c]));
+        if (d < best) [best, this.carried![i]] = [d, k];
+      }
+    });
+    return this.carried;
   }
 
   // Colours by a field of the moments, or by the parts' own colours.
