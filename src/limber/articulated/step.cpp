@@ -187,7 +187,9 @@ bool Stepper::solve_stage(const Stage& stage) {
     ++report_.total_iterations;
     report_.iterations = std::max(report_.iterations, iteration);
     if (!std::isfinite(change)) return fail_non_finite(stage.t);
-    const bool still = iteration > 3 && change > previous / 2 && change <= stalled * scale;
+    // Near rest nothing is left to compare with but the rounding of the positions themselves.
+    const bool at_rounding = change * h <= 1e-13 * std::min(1.0, s_.size);
+    const bool still = iteration > 3 && change > previous / 2 && (change <= stalled * scale || at_rounding);
     if (change <= s_.options.tolerance * scale || still) {
       if (scale > 0) report_.residual = std::max(report_.residual, change / scale);
       if (stage.ends_there) place_stage(stage);

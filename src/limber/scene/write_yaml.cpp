@@ -348,7 +348,8 @@ class Writer {
       flow.add("at", number(c.at)).add("beam", model_[c.beam].name);
       flow.add_if(c.kind == Change::Kind::material, "material",
                   c.material.valid() ? model_[c.material].name : "");
-      flow.add_if(c.kind == Change::Kind::section, "section", c.section.valid() ? model_[c.section].name : "");
+      flow.add_if(c.kind == Change::Kind::section, "section",
+                  c.section.valid() ? model_[c.section].name : "");
       flow.add_if(c.kind == Change::Kind::grow, "grow", "true");
       flow.add_if(c.kind == Change::Kind::cut, "cut", number(c.s));
       line("  - " + flow.str());
