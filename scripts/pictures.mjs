@@ -9,7 +9,7 @@ import {given, openBrowser, openPage, root, run, startView, temporaryFolder, unt
 // Scene, moment, and how the camera turns and comes closer.
 const pictures = [
   {name: 'bridge-car', time: 3.2, turn: [-0.12, -0.05], zoom: 0.72},
-  {name: 'umbrella', time: 4, turn: [0, -0.15], zoom: 0.62},
+  {name: 'umbrella', time: 1.8, turn: [0, 0], zoom: 0.7},
   {name: 'tree', time: 1.5, turn: [0, 0], zoom: 0.95},
 ];
 
