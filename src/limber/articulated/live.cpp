@@ -15,13 +15,14 @@ namespace {
 
 // The link that carries a point of the snapshot; −1: none that moves.
 LinkPoint carrier_of(const SystemData& s, int index) {
+  if (index < 0) return {};
   for (const elastic::BeamTrace& trace : s.traces) {
     if (index < static_cast<int>(trace.points.size()))
       return s.link_point({trace.bodies[index], {}, 0, trace.points[index]});
     index -= static_cast<int>(trace.points.size());
   }
   const int spring = index / 2;
-  if (index < 0 || spring >= static_cast<int>(s.springs.size())) return {};
+  if (spring >= static_cast<int>(s.springs.size())) return {};
   return index % 2 == 0 ? s.springs[spring].a : s.springs[spring].b;
 }
 
