@@ -370,6 +370,7 @@ void Coefficients::update_totals(int i, const JointInput& in) {
 
 void Coefficients::update_bias(int i, const JointInput& in, bool totals) {
   const AssemblyNode& n = node(i);
+  if (n.is_leaf()) return;
   double* d = data(i);
   const double* X = d + at::X;
   const double* B = data(n.b);
@@ -494,29 +495,30 @@ void Coefficients::update_bias(int i, const JointInput& in, bool totals) {
   d[at::eta] = eta;
 }
 
-void Coefficients::update(int i, const JointInput& in, bool moved, bool matrices, bool totals) {
+void Coefficients::update_shape(int i, const JointInput& in, bool moved, bool totals) {
   if (node(i).is_leaf()) return;
   if (moved) place_joint(i, in.q);
-  if (matrices) {
-    update_matrices(i, in);
-    if (totals) update_totals(i, in);
-  }
-  update_bias(i, in, totals);
+  update_matrices(i, in);
+  if (totals) update_totals(i, in);
 }
 
 void Coefficients::update_all(const JointInput& in, bool totals, multibody::Workers* workers) {
   const int n = static_cast<int>(assembly_->nodes.size());
   bad_node_ = -1;
+  const auto visit = [&](int i) {
+    update_shape(i, in, true, totals);
+    update_bias(i, in, totals);
+  };
   if (!workers) {
-    for (int i = 0; i < n; ++i) update(i, in, true, true, totals);
+    for (int i = 0; i < n; ++i) visit(i);
     return;
   }
   workers->arena.execute([&] {
     tbb::parallel_for(std::size_t{0}, cut_.subtrees.size(), [&](std::size_t k) {
-      for (int i = cut_.subtrees[k].begin; i < cut_.subtrees[k].end; ++i) update(i, in, true, true, totals);
+      for (int i = cut_.subtrees[k].begin; i < cut_.subtrees[k].end; ++i) visit(i);
     });
   });
-  for (const int i : cut_.top) update(i, in, true, true, totals);
+  for (const int i : cut_.top) visit(i);
 }
 
 }  // namespace limber::adaptive

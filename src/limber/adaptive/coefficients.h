@@ -81,12 +81,25 @@ class Coefficients {
   // Wrench on a body, in M about M's origin; its leaf needs no other update. False: it was the same already.
   bool set_wrench(int link, const Vec6& wrench);
 
-  // Everything of one node from its children. `moved`: its joint has other coordinates than before.
-  // `matrices` false: only ζ, α, p, η, m, c, r (forces changed, no joint below moved). `totals` false: the
-  // divide-and-conquer algorithm alone, no Ψ, p, η.
-  void update(int i, const JointInput& in, bool moved, bool matrices, bool totals);
+  // One node from its children, in two halves. Shape: what does not depend on forces (Λ, K, Ω, Ψ, …), needed
+  // where a joint below moved or κ changed; `moved`: its own joint did. Bias: ζ, α, p, η, m, c, r. `totals`
+  // false: the divide-and-conquer algorithm alone, no Ψ, p, η.
+  void update_shape(int i, const JointInput& in, bool moved, bool totals);
+  void update_bias(int i, const JointInput& in, bool totals);
   // The main pass over all nodes.
   void update_all(const JointInput& in, bool totals, multibody::Workers* workers = nullptr);
+
+  // Asks the memory for what a parent reads of node i (Λ … η and K … p₁), or for all of it.
+  void prefetch(int i, bool all) const {
+    const auto lines = [](const double* from, int doubles) {
+      for (int k = 0; k < doubles; k += 8) __builtin_prefetch(from + k);
+    };
+    const AssemblyNode& n = node(i);
+    if (n.is_leaf()) return lines(data(i), at::leaf_size);
+    if (all) return lines(data(i), tail_[i] + 20);
+    lines(data(i), at::X);
+    if (n.handles == 2) lines(bottom(i), at::M1);
+  }
 
   int bad_node() const { return bad_node_.load(); }  // where D or R does not exist, −1: nowhere
 
@@ -101,7 +114,6 @@ class Coefficients {
   void place_joint(int i, const double* q);
   void update_matrices(int i, const JointInput& in);
   void update_totals(int i, const JointInput& in);
-  void update_bias(int i, const JointInput& in, bool totals);
 
   const multibody::Tree* tree_;
   const AssemblyTree* assembly_;

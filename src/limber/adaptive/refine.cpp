@@ -68,14 +68,17 @@ Total Refinement::push(const Coefficients& c, int node, const Inputs& in) {
   inputs_.push_back(in);
   std::push_heap(heap_.begin(), heap_.end(), below);
   sum_ += guarded;
+  if (need_roots_) roots_ += std::sqrt(guarded);
   return a;
 }
 
-// The running sum has lost digits by the time that it is small: add it up again.
-double Refinement::exact_sum() {
-  sum_ = 0;
-  for (const Item& item : heap_) sum_ += item.guarded;
-  return sum_;
+// The running sums have lost digits by the time that they are small: add them up again.
+void Refinement::add_again() {
+  sum_ = roots_ = 0;
+  for (const Item& item : heap_) {
+    sum_ += item.guarded;
+    if (need_roots_) roots_ += std::sqrt(item.guarded);
+  }
 }
 
 RefineResult Refinement::operator()(const Coefficients& c, const JointInput& joints, const RefineOptions& o,
@@ -83,17 +86,22 @@ RefineResult Refinement::operator()(const Coefficients& c, const JointInput& joi
   heap_.clear();
   inputs_.clear();
   opened_.clear();
-  sum_ = 0;
+  sum_ = roots_ = 0;
   noise_unit_ = noise * unit;
   RefineResult result;
   result.noise = noise;
+  const bool by_joint = o.measure == Measure::relative_joint || o.measure == Measure::absolute_joint;
+  need_roots_ = by_joint && o.add_up;
+  const bool sums = !by_joint || need_roots_;
   for (const int root : c.assembly().roots) push(c, root, {});
   const double whole = sum_;
   result.total = std::sqrt(whole);
   double largest = 0;  // squared
   const double error2 = o.error * o.error, floor2 = o.floor * o.floor;
-  const bool by_joint = o.measure == Measure::relative_joint || o.measure == Measure::absolute_joint;
-  const auto squared_bound = [&] { return heap_.empty() ? 0.0 : by_joint ? heap_.front().guarded : sum_; };
+  const auto squared_bound = [&] {
+    if (heap_.empty()) return 0.0;
+    return need_roots_ ? roots_ * roots_ : by_joint ? heap_.front().guarded : sum_;
+  };
   const auto allowed = [&] {
     if (o.measure == Measure::relative_joint) return std::max(error2 * largest, floor2);
     if (o.measure == Measure::relative_linkage) return std::max(error2 * whole, floor2);
@@ -102,7 +110,7 @@ RefineResult Refinement::operator()(const Coefficients& c, const JointInput& joi
   double none[6];
   Inputs A, B;
   while (!heap_.empty()) {
-    if (!by_joint && (sum_ <= allowed() || opened_.size() % 64 == 63)) exact_sum();
+    if (sums && (squared_bound() <= allowed() || opened_.size() % 64 == 63)) add_again();
     if (squared_bound() <= allowed()) break;
     if (o.limit > 0 && static_cast<int>(opened_.size()) >= o.limit) {
       result.gave_up = true;
@@ -116,13 +124,18 @@ RefineResult Refinement::operator()(const Coefficients& c, const JointInput& joi
     std::pop_heap(heap_.begin(), heap_.end(), below);
     heap_.pop_back();
     sum_ -= item.guarded;
+    if (need_roots_) roots_ -= std::sqrt(item.guarded);
     opened_.push_back(item.node);
     const AssemblyNode& n = c.node(item.node);
+    if (n.a >= 0) c.prefetch(n.a, false);
+    c.prefetch(n.b, false);
     const int dof = c.dofs(item.node);
     double* out = dof ? qdd + c.tree()[n.link].v : none;
     split(c, item.node, inputs_[item.input], out, A, B);
     const double square = dof ? squared_norm(c.tree()[n.link], joints.weight + c.tree()[n.link].v, out) : 0;
-    largest = std::max(largest, square);
+    double plain = 0;
+    for (int k = 0; k < dof; ++k) plain += out[k] * out[k];
+    largest = std::max(largest, plain);
     const Total half_a = n.a >= 0 ? push(c, n.a, A) : Total{};
     const Total half_b = push(c, n.b, B);
     const double value = square + (half_a.value + half_b.value);
@@ -134,7 +147,7 @@ RefineResult Refinement::operator()(const Coefficients& c, const JointInput& joi
     }
   }
   result.largest = std::sqrt(largest);
-  if (!by_joint) exact_sum();
+  if (sums) add_again();
   const double squared = squared_bound();
   result.complete = !(squared > allowed());
   if (o.measure == Measure::relative_joint)

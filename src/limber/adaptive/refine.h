@@ -4,9 +4,10 @@
 // computed and its two halves join the queue. What is still in the queue is taken to be at rest; the error of
 // that, for the four measures of the paper (its definition 2), is bounded by
 //   linkage, absolute   (Σ A)^½ over the queue                  relative   … / (A of the whole)^½
-//   joint, absolute     (max A)^½ over the queue                relative   … / largest ‖w q̈‖ computed so far
+//   joint, absolute     (max A)^½ over the queue                relative   … / largest ‖q̈‖ computed so far
 // The joint measures use the largest part instead of the sum, which is as safe (a joint's acceleration is no
-// more than its part's) and opens fewer parts.
+// more than its part's) and opens fewer parts. Weights are at least 1 where they stand for reach; the largest
+// acceleration is taken without them, so that the paper's measure is kept as well.
 //
 // A(part) comes out of a sum of products whose terms may cancel: it is known up to noise · ε · scale, where
 // scale is the sum of the sizes of the terms (ε = 2⁻⁵³). That much is added to every A, so the bound holds
@@ -15,17 +16,17 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <vector>
 
+#include "limber/adaptive/adaptive.h"
 #include "limber/adaptive/back_substitution.h"
 
 namespace limber::adaptive {
 
-enum class Measure : std::uint8_t { relative_joint, absolute_joint, relative_linkage, absolute_linkage };
-
 struct RefineOptions {
   Measure measure = Measure::relative_joint;
+  bool add_up =
+      false;  // joint measures by Σ A^½ over the queue instead of the largest: errors that may add up
   double error = 0;          // asked for
   double floor = 0;          // accelerations below it (weighted) count as rest for the relative measures
   int limit = 0;             // gives up when more joints than this have been computed; 0: never
@@ -65,14 +66,15 @@ class Refinement {
     Total total;
   };
   Total push(const Coefficients& c, int node, const Inputs& in);
-  double exact_sum();
+  void add_again();
   static bool below(const Item& x, const Item& y) {
     return x.guarded < y.guarded || (x.guarded == y.guarded && x.node > y.node);
   }
   std::vector<Item> heap_;
   std::vector<Inputs> inputs_;
   std::vector<int> opened_;
-  double noise_unit_ = 0, sum_ = 0;
+  double noise_unit_ = 0, sum_ = 0, roots_ = 0;  // Σ A and Σ A^½ over the queue
+  bool need_roots_ = false;
 };
 
 // The largest |A − Σ‖w q̈‖²| / (ε · scale) over all parts, from a full back-substitution: O(n).
