@@ -10,8 +10,10 @@
 
 #include "errors.h"
 #include "limber/articulated/statics.h"
+#include "limber/chain/chain.h"
 #include "limber/result/files.h"
 #include "scene_arguments.h"
+#include "static_chain.h"
 #include "terminal.h"
 
 namespace limber::cli {
@@ -22,9 +24,21 @@ using Json = nlohmann::ordered_json;
 struct StaticArguments {
   SceneArguments scene;
   articulated::StaticOptions options;
-  std::string at, write;
+  std::string at, write, method = "automatic";
   bool json = false, all = false;
+  ChainArguments chain;
 };
+
+// Beams on fixed roots and nothing that slides or is driven: the chain is faster and says more of beams.
+bool is_chain(const scene::Scene& scene) {
+  if (scene.model.beams().empty()) return false;
+  try {
+    chain::compile(scene.model);
+    return true;
+  } catch (const ModelError&) {
+    return false;
+  }
+}
 
 Json to_json(const Vec3& v) { return Json::array({v.x(), v.y(), v.z()}); }
 std::string to_text(const Vec3& v) { return fmt::format("({:.6g}, {:.6g}, {:.6g})", v.x(), v.y(), v.z()); }
@@ -140,6 +154,14 @@ int solve(const StaticArguments& a) {
   const scene::Scene scene = load_scene(a.scene);
   Found f;
   try {
+    if (a.method == "chain" || a.chain.wanted() || (a.method == "automatic" && is_chain(scene))) {
+      ChainArguments c = a.chain;
+      c.options.load_steps = a.options.load_steps > 1 ? a.options.load_steps : 0;
+      c.options.max_iterations = std::max(2000, a.options.max_iterations);
+      c.time = a.at.empty() ? 0 : parse_time("--at", a.at);
+      c.write = a.write, c.json = a.json, c.all = a.all;
+      return static_chain(scene, c);
+    }
     const articulated::System system = articulated::compile(scene.model, scene.run.articulated);
     f.state = system.rest();
     if (!a.at.empty()) f.state.t = parse_time("--at", a.at);
@@ -172,6 +194,9 @@ void add_static(CLI::App& app, int& code) {
       app.add_subcommand("static", "where a scene comes to rest, and whether it would stay there");
   sub->add_option("scene", a->scene.file, "scene file")->required()->type_name("FILE");
   add_set_option(*sub, a->scene.set);
+  sub->add_option("--method", a->method, "articulated, chain (beams), or automatic: chain where it applies")
+      ->check(CLI::IsMember({"automatic", "articulated", "chain"}));
+  add_chain_options(*sub, a->chain);
   sub->add_option("--at", a->at, "time whose loads act (default: 0 s)")->type_name("TIME");
   sub->add_option("--load-steps", a->options.load_steps, "apply loads and weight in so many steps")
       ->check(CLI::Range(1, 10000));
@@ -185,7 +210,9 @@ void add_static(CLI::App& app, int& code) {
       "Reactions act on what hangs on the joint, in world axes. Modes are of small swings about the\n"
       "equilibrium; one that leaves with a rate shows which way an unstable structure would go.\n\n"
       "Examples:\n  limber static bridge.yaml --set links=60\n  limber static arm.yaml --json > rest.json\n"
-      "  limber run bridge.yaml --from static        start a run from there");
+      "  limber run bridge.yaml --from static        start a run from there\n"
+      "  limber static lateral-buckling.yaml --ramp 20 --csv curve.csv      force and deflection\n"
+      "  limber static arch.yaml --path --csv path.csv                      through snap-through");
   sub->callback([a, &code] { code = solve(*a); });
 }
 

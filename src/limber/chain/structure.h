@@ -75,6 +75,8 @@ struct Tug {
   int link = -1;
   Vec3 f = Vec3::Zero(), arm = Vec3::Zero();  // world; arm from the link's joint
   bool director = false;                      // turns the link without pulling it
+  int closure = -1;                           // whose it is; −1: a spring's
+  bool on_b = false;                          // at the closure's second end
 };
 
 struct Balance {

@@ -103,8 +103,8 @@ void Ties::close(const Structure& s, const Balance& b, int index, double factor,
     row.a = {c.a, -u, F.p, Vec3::Zero()};
     row.b = {c.b, u, M.p, Vec3::Zero()};
     const double l = *lambda++;
-    tugs_.push_back({c.a, l * u, arm_of(b, c.a, F.p), false});
-    tugs_.push_back({c.b, -l * u, arm_of(b, c.b, M.p), false});
+    tugs_.push_back({c.a, l * u, arm_of(b, c.a, F.p), false, index, false});
+    tugs_.push_back({c.b, -l * u, arm_of(b, c.b, M.p), false, index, true});
     rows_.push_back(row);
     gap_.push_back(phi(F));
     gap_rate_.push_back(moved ? (phi(F_up) - phi(F_down)) / (2 * h) : 0);
@@ -126,8 +126,8 @@ void Ties::close(const Structure& s, const Balance& b, int index, double factor,
       down += w * F_down.R.col(dyad.u).dot(v);
       row.b.m += w * v.cross(u);
       row.a.m += w * u.cross(v);
-      tugs_.push_back({c.b, -l * w * u, v, true});
-      tugs_.push_back({c.a, -l * w * v, u, true});
+      tugs_.push_back({c.b, -l * w * u, v, true, index, true});
+      tugs_.push_back({c.a, -l * w * v, u, true, index, false});
       X += l * w * (u.dot(v) * Mat3::Identity() - v * u.transpose());
     }
     rows_.push_back(row);
@@ -163,8 +163,8 @@ void Ties::stretch(const Structure& s, const Balance& b, const SpringTie& spring
   const elastic::SpringLine line = elastic::spring_line(spring.law, d, Vec3::Zero(), false);
   const double l = d.norm(), x = l - spring.law.rest_length;
   if (!(spring.law.tension_only && x <= 0)) spring_energy_ += 0.5 * spring.law.stiffness * x * x;
-  tugs_.push_back({spring.a, line.pull, arm_of(b, spring.a, x_a), false});
-  tugs_.push_back({spring.b, -line.pull, arm_of(b, spring.b, x_b), false});
+  tugs_.push_back({spring.a, line.pull, arm_of(b, spring.a, x_a)});
+  tugs_.push_back({spring.b, -line.pull, arm_of(b, spring.b, x_b)});
   if (line.K.isZero(0)) return;
   const Eigen::SelfAdjointEigenSolver<Mat3> eigen(line.K);
   for (int i = 0; i < 3; ++i) {
