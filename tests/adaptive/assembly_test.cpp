@@ -138,6 +138,32 @@ TEST(Assembly, AgreesWithAbaOnLargeLinkages) {
   }
 }
 
+// Gravity through the root is gravity as a force on every body, on a fixed base and on a floating one.
+TEST(Assembly, GravityThroughTheRootIsAForceOnEveryBody) {
+  for (const JointKind base : {JointKind::revolute, JointKind::free}) {
+    Random random(17);
+    ModelParts parts = linkage(random, Shape::polymer, 200).parts();
+    parts.joints[0].kind = base;
+    Case c{Model(std::move(parts))};
+    for (const auto& link : c.tree.links())
+      if (link.kind == JointKind::revolute) c.q[link.q] = random.uniform(-1, 1);
+    c.random_forces(random, 2);
+    c.gravity = Vec3(1, -2, -9.81);
+    c.assemble();
+    const VecX by_root = c.full();
+    const VecX rest = VecX::Zero(c.tree.v_count());
+    multibody::kinematics(c.tree, c.q.data(), rest.data(), c.links);
+    for (int i = 0; i < c.tree.size(); ++i) {
+      const Vec3 g = c.links[i].X_WM.R.transpose() * c.gravity;
+      c.wrench[i].head<3>() += c.tree[i].inertia.h.cross(g);
+      c.wrench[i].tail<3>() += c.tree[i].inertia.m * g;
+    }
+    c.gravity.setZero();
+    c.assemble();
+    EXPECT_LE((by_root - c.full()).norm(), 1e-9 * by_root.norm());
+  }
+}
+
 TEST(Assembly, GivesTheSameBitsOnTwoThreads) {
   Random random(3);
   Case c(linkage(random, Shape::polymer, 5000));
