@@ -34,6 +34,19 @@ set(LIMBER_PUBLIC_HEADERS
   multibody/tree.h
   articulated/articulated.h
   adaptive/adaptive.h
+  articulated/statics.h
+  chain/chain.h
+  chain/elements.h
+  chain/history.h
+  chain/inverse.h
+  chain/links.h
+  chain/path.h
+  chain/statics.h
+  chain/stress.h
+  chain/structure.h
+  chain/sweeps.h
+  chain/tangent.h
+  chain/ties.h
   sim/options.h
   sim/run.h
   scene/scene.h

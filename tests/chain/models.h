@@ -63,7 +63,8 @@ struct Solved {
   result::Snapshot shot;
   Vec3 tip() const { return shot.points.back(); }
   Mat3 tip_frame() const {
-    return shot.rotations[static_cast<std::size_t>(system.traces().back().bodies.back().value)].toRotationMatrix();
+    return shot.rotations[static_cast<std::size_t>(system.traces().back().bodies.back().value)]
+        .toRotationMatrix();
   }
 };
 
@@ -105,7 +106,8 @@ inline Model random_tree(std::mt19937& random, int beams, int elements, Recipe r
     beam.name = "b" + std::to_string(i);
     if (i > 0) {
       beam.from.beam = ids[random() % ids.size()];
-      beam.from.s = static_cast<double>(1 + random() % static_cast<unsigned>(elements)) / elements;  // a node: the sweeps need one
+      beam.from.s = static_cast<double>(1 + random() % static_cast<unsigned>(elements)) /
+                    elements;  // a node: the sweeps need one
     }
     const Vec3 direction = Vec3(1 + 0.5 * u(random), u(random), u(random)).normalized();
     PolylinePath path;

@@ -22,7 +22,8 @@ double a1(int n, Recipe recipe) {
     b.load(1, {0, -r["PL2_over_EI"].get<double>(), 0});
     const Solved s = solve(b.builder.build());
     EXPECT_TRUE(s.report.stable()) << s.report.report.message;
-    return (s.tip() - Vec3(r["tip_x_over_L"].get<double>(), -r["tip_deflection_over_L"].get<double>(), 0)).norm();
+    return (s.tip() - Vec3(r["tip_x_over_L"].get<double>(), -r["tip_deflection_over_L"].get<double>(), 0))
+        .norm();
   });
 }
 
@@ -62,7 +63,8 @@ double a8(int n, Recipe recipe) {
     for (std::size_t i = 0; i < at.size(); ++i) {
       const double k = at[i].get<double>() * static_cast<double>(points);
       if (std::abs(k - std::round(k)) > 1e-9) continue;
-      if (points != static_cast<std::size_t>(n) && static_cast<int>(std::lround(k)) % 2) continue;  // not a node
+      if (points != static_cast<std::size_t>(n) && static_cast<int>(std::lround(k)) % 2)
+        continue;  // not a node
       const Vec3 x(r["centreline_xy"][i][0].get<double>(), r["centreline_xy"][i][1].get<double>(), 0);
       most = std::max(most, (s.shot.points[static_cast<std::size_t>(std::lround(k))] - x).norm());
     }
@@ -135,7 +137,9 @@ double a5_error(int n, Recipe recipe) {
     for (std::size_t i = 0; i < at.size(); ++i) {
       const double k = at[i].get<double>() / step;
       if (std::abs(k - std::round(k)) > 1e-9) continue;
-      most = std::max(most, (s.shot.points[each * static_cast<std::size_t>(std::lround(k))] - to_vec3(x[i])).norm() / 100);
+      most = std::max(
+          most,
+          (s.shot.points[each * static_cast<std::size_t>(std::lround(k))] - to_vec3(x[i])).norm() / 100);
     }
   }
   return most;
@@ -146,15 +150,17 @@ struct Case {
   double (*error)(int, Recipe);
   int coarse;
 };
-const Case cases[] = {{"A1", a1, 20},      {"A2", a2, 20},           {"A3", a3, 20},
-                      {"A4", a4, 20},      {"A5", a5_error, 20},     {"A7 free", a7_free, 100},
-                      {"A8", a8, 20},      {"A7 guided", a7_guided, 100}};
+const Case cases[] = {{"A1", a1, 20},       {"A2", a2, 20},
+                      {"A3", a3, 20},       {"A4", a4, 20},
+                      {"A5", a5_error, 20}, {"A7 free", a7_free, 100},
+                      {"A8", a8, 20},       {"A7 guided", a7_guided, 100}};
 
 TEST(ChainReference, ConsistentRecipesConvergeAtSecondOrder) {
   for (const Case& c : cases)
     for (const Recipe recipe : {Recipe::consistent_3r, Recipe::consistent_1r}) {
       const double coarse = c.error(c.coarse, recipe), fine = c.error(2 * c.coarse, recipe);
-      // Second order: a ratio of 4; 3.5 leaves room for the next order at these sizes, 2 would be first order.
+      // Second order: a ratio of 4; 3.5 leaves room for the next order at these sizes, 2 would be first
+      // order.
       EXPECT_GT(coarse / fine, 3.5) << c.name << " recipe " << static_cast<int>(recipe) << " " << coarse;
       EXPECT_LT(coarse / fine, 4.6) << c.name << " recipe " << static_cast<int>(recipe) << " " << coarse;
       std::printf("%-10s %s  n = %d: %.2e  2n: %.2e  ratio %.2f\n", c.name,
@@ -177,7 +183,8 @@ TEST(ChainReference, PublishedRecipesShowTheirFirstOrder) {
   // The published 1R by its sweeps: first order as well.
   const auto r = reference("A5_lateral_torsional_buckling.json")["reference"][0];
   const auto sweep = [&](int n) {
-    const auto m = chain::elements_of(a5(n, Recipe::published_1r, r["P_down_lbf"].get<double>(), r["P_lateral_lbf"].get<double>()));
+    const auto m = chain::elements_of(
+        a5(n, Recipe::published_1r, r["P_down_lbf"].get<double>(), r["P_lateral_lbf"].get<double>()));
     chain::Sweeper s(m.elements);
     EXPECT_TRUE(s.solve({}).converged);
     return (s.tip(m.tips[0]) - to_vec3(r["tip_position_in"])).norm() / 100;
@@ -194,7 +201,8 @@ TEST(ChainReference, TheErrorEstimateHolds) {
   for (const auto& r : file["reference"])
     for (const Recipe recipe : {Recipe::consistent_3r, Recipe::consistent_1r, Recipe::published_3r})
       for (const int n : {5, 10, 20}) {
-        const Solved s = solve(a5(n, recipe, r["P_down_lbf"].get<double>(), r["P_lateral_lbf"].get<double>()));
+        const Solved s =
+            solve(a5(n, recipe, r["P_down_lbf"].get<double>(), r["P_lateral_lbf"].get<double>()));
         const auto e = chain::estimate_error(s.system, s.rest, {});
         ASSERT_TRUE(e.ok);
         const double truth = (s.tip() - to_vec3(r["tip_position_in"])).norm();
@@ -227,7 +235,8 @@ TEST(ChainReference, AColumnBucklesAtItsLoads) {
   heavy.builder.add(load);
   s = solve(heavy.builder.build());
   ASSERT_FALSE(s.report.lost.empty());
-  EXPECT_NEAR(s.report.lost[0].factor * 20, reference("A8_cantilever_self_weight.json")["heavy_column"]["value"].get<double>(), 1e-3);
+  EXPECT_NEAR(s.report.lost[0].factor * 20,
+              reference("A8_cantilever_self_weight.json")["heavy_column"]["value"].get<double>(), 1e-3);
 }
 
 TEST(ChainReference, BothBranchesOfABuckledColumn) {
@@ -271,6 +280,68 @@ TEST(ChainReference, BothBranchesOfABuckledColumn) {
   // 20 elements: second order, the error of A1 at this bend is 2e-4.
   EXPECT_NEAR(tips[1].x(), 2 * E / K - 1, 1e-3);
   EXPECT_NEAR(std::abs(tips[1].y()), 2 * k / K, 1e-3);
+}
+
+// A trunk of 1 m and, from its tip, a branch of 1 m across, EI = 1, in a plane, a force on the branch's tip:
+// the exact rods by shooting for the root's moment (Runge–Kutta of fourth order, 2,000 steps a rod).
+Vec3 exact_branch(const Vec3& F) {
+  Vec3 x;
+  const auto miss = [&](double root) {
+    double theta = 0, M = root;
+    x.setZero();
+    for (int rod = 0; rod < 2; ++rod) {
+      const int n = 2000;
+      const double h = 1.0 / n;
+      struct Rate {
+        double theta, M, x, y;
+      };
+      const auto rate = [&](double t, double m) {
+        // M(s) = (x_tip − x) × F: its derivative is −(cos, sin) × F.
+        return Rate{m, -(std::cos(t) * F.y() - std::sin(t) * F.x()), std::cos(t), std::sin(t)};
+      };
+      for (int i = 0; i < n; ++i) {
+        const Rate a = rate(theta, M), b = rate(theta + h / 2 * a.theta, M + h / 2 * a.M),
+                   c = rate(theta + h / 2 * b.theta, M + h / 2 * b.M),
+                   d = rate(theta + h * c.theta, M + h * c.M);
+        theta += h / 6 * (a.theta + 2 * b.theta + 2 * c.theta + d.theta);
+        M += h / 6 * (a.M + 2 * b.M + 2 * c.M + d.M);
+        x.x() += h / 6 * (a.x + 2 * b.x + 2 * c.x + d.x);
+        x.y() += h / 6 * (a.y + 2 * b.y + 2 * c.y + d.y);
+      }
+      if (rod == 0) theta += pi / 2;
+    }
+    return M;
+  };
+  double a = 0, b = 0.1, fa = miss(a), fb = miss(b);
+  for (int i = 0; i < 60 && std::abs(fb) > 1e-13; ++i) {
+    const double next = b - fb * (b - a) / (fb - fa);
+    a = b, fa = fb, b = next, fb = miss(b);
+  }
+  return x;
+}
+
+TEST(ChainReference, ABranchLikeTheExactRods) {
+  const Vec3 F(0.4, -0.7, 0);
+  const Vec3 exact = exact_branch(F);
+  double last = 0;
+  for (const int n : {5, 10, 20}) {
+    auto b = unit_cantilever(n, Recipe::consistent_3r);
+    Beam branch = b.builder.parts.beams[0];
+    branch.name = "branch", branch.from = b.at(1);
+    branch.path = PolylinePath{{{0, 0, 0}, {0, 1, 0}}};
+    PointLoad l;
+    l.name = "push", l.at.beam = b.builder.add(branch), l.at.s = 1, l.force = VectorFunction::constant(F);
+    b.builder.add(l);
+    const Solved s = solve(b.builder.build());
+    ASSERT_TRUE(s.report.stable());
+    const double error = (s.tip() - exact).norm();
+    EXPECT_LT(error, 3e-3 * 25 / (n * n)) << n;  // second order from 3e-3 at n = 5
+    if (last > 0) {
+      EXPECT_NEAR(last / error, 4, 0.3) << n;
+    }
+    last = error;
+  }
+  std::printf("branch: %.1e of a rod's length with 20 elements\n", last);
 }
 
 }  // namespace

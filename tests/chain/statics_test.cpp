@@ -1,9 +1,10 @@
 // The solver of chain/ against dense oracles, closed forms and other methods.
+#include "limber/articulated/statics.h"
+
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
 
-#include "limber/articulated/statics.h"
 #include "limber/chain/elements.h"
 #include "limber/chain/history.h"
 #include "limber/chain/inverse.h"
@@ -47,7 +48,8 @@ struct Oracle {
         tau += (X[j].p - X[k].p).cross(d.F) + d.M;
       }
       const Vec3 theta = math::so3_log(R_joint[k]);
-      const Vec3 own = math::so3_jacobian_inverse(theta).transpose() * s.links.stiffness[k].cwiseProduct(theta);
+      const Vec3 own =
+          math::so3_jacobian_inverse(theta).transpose() * s.links.stiffness[k].cwiseProduct(theta);
       r.segment<3>(3 * k) = own - X[k].R.transpose() * tau;
     }
     return r;
@@ -78,7 +80,9 @@ struct Oracle {
 TEST(Chain, RandomTreesAgreeWithADenseSolve) {
   std::mt19937 random(5);
   for (int i = 0; i < 12; ++i) {
-    const Recipe recipe = i % 3 == 0 ? Recipe::published_3r : i % 3 == 1 ? Recipe::consistent_3r : Recipe::consistent_1r;
+    const Recipe recipe = i % 3 == 0   ? Recipe::published_3r
+                          : i % 3 == 1 ? Recipe::consistent_3r
+                                       : Recipe::consistent_1r;
     const int elements = recipe == Recipe::consistent_1r ? 3 : 1;
     const Solved s = solve(random_tree(random, 5, elements, recipe, 40));
     ASSERT_TRUE(s.report.report.ok()) << s.report.report.message;
@@ -106,8 +110,10 @@ TEST(Chain, TheTangentIsTheDerivativeOfTheMoments) {
     Structure s;
     for (int k = 0; k < 12; ++k) {
       const int parent = k == 0 ? -1 : static_cast<int>(random() % static_cast<unsigned>(k));
-      s.links.add(parent, {math::so3_exp(0.4 * Vec3(u(random), u(random), u(random))), Vec3(u(random), u(random), u(random))},
-                  Vec3(2 + u(random), 3 + u(random), 4 + u(random)), kind == 4 && k % 3 == 1);
+      s.links.add(
+          parent,
+          {math::so3_exp(0.4 * Vec3(u(random), u(random), u(random))), Vec3(u(random), u(random), u(random))},
+          Vec3(2 + u(random), 3 + u(random), 4 + u(random)), kind == 4 && k % 3 == 1);
     }
     s.resize_loads();
     for (auto& d : s.ramped) {
@@ -118,11 +124,13 @@ TEST(Chain, TheTangentIsTheDerivativeOfTheMoments) {
     if (kind == 2)
       for (int k = 0; k < 12; k += 3) {
         const Vec3 f(u(random), u(random), u(random));
-        s.turning_ramped.push_back({k, f, f * Vec3(u(random), u(random), u(random)).transpose(), Vec3(0.3, u(random), 0.2)});
+        s.turning_ramped.push_back(
+            {k, f, f * Vec3(u(random), u(random), u(random)).transpose(), Vec3(0.3, u(random), 0.2)});
       }
     if (kind == 3) {
       s.air = {3, 1, 0.5}, s.air_pressure = 0.6;
-      for (int k = 0; k < 12; ++k) s.wind.push_back({k, BoxShape{{0.4, 0.1, 0.2}}, Pose::translation({0.2, 0, 0.1})});
+      for (int k = 0; k < 12; ++k)
+        s.wind.push_back({k, BoxShape{{0.4, 0.1, 0.2}}, Pose::translation({0.2, 0, 0.1})});
     }
     s.loads_changed();
     chain::Solver solver(s);
@@ -153,7 +161,8 @@ TEST(Chain, TheTangentIsTheDerivativeOfTheMoments) {
       std::vector<Vec3> out(12);
       for (int k = 0; k < 12; ++k) {
         const int p = s.links.parent[k];
-        const Mat3 turned = p < 0 ? Mat3::Identity().eval() : Mat3(other.balance().R[p] * at.R[p].transpose());
+        const Mat3 turned =
+            p < 0 ? Mat3::Identity().eval() : Mat3(other.balance().R[p] * at.R[p].transpose());
         out[k] = math::so3_jacobian(-step * x[k]).transpose() * (turned.transpose() * other.balance().r[k]);
       }
       return out;
@@ -193,7 +202,8 @@ TEST(Chain, TheThreeSweepsAreOne) {
     for (std::size_t e = 0; e < m.elements.size(); ++e)
       for (int a = 1; a < 3; ++a)
         // Rounding of sums of some hundred numbers, of a structure of about a metre.
-        EXPECT_LT((sweepers[0].tip(static_cast<int>(e)) - sweepers[a].tip(static_cast<int>(e))).norm(), 1e-12);
+        EXPECT_LT((sweepers[0].tip(static_cast<int>(e)) - sweepers[a].tip(static_cast<int>(e))).norm(),
+                  1e-12);
   }
 }
 
@@ -358,8 +368,9 @@ TEST(Chain, AShallowArchSnapsAtItsLimitLoad) {
 }
 
 TEST(Chain, AVonMisesTrussOfBeamsSnapsAtItsLimitLoad) {
-  // Two beams, 1 m each, rising by 20 degrees, clamped at their feet, welded at the top. They cannot be shortened,
-  // so straight ones would stand until they buckle: these are bowed upwards by 6 degrees at each end.
+  // Two beams, 1 m each, rising by 20 degrees, clamped at their feet, welded at the top. They cannot be
+  // shortened, so straight ones would stand until they buckle: these are bowed upwards by 6 degrees at each
+  // end.
   constexpr double rise = pi / 9, bow = pi / 30;
   ArcPath path;
   path.direction = {std::cos(rise + bow), 0, std::sin(rise + bow)};
@@ -484,8 +495,8 @@ TEST(Chain, TheUnloadedShapeComesBackUnderLoad) {
     guessed = std::max(guessed, (guess.points[i] - unloaded.points[i]).norm());
   }
   const double size = system.structure().size;
-  std::printf("inverse: off by %.1e of the size; it moved by %.3f, the opposite load misses by %.1e\n", off / size,
-              moved / size, guessed / size);
+  std::printf("inverse: off by %.1e of the size; it moved by %.3f, the opposite load misses by %.1e\n",
+              off / size, moved / size, guessed / size);
   EXPECT_LT(off / size, 1e-8);  // asked
   EXPECT_GT(moved / size, 0.01);
   EXPECT_LT(guessed, moved);
@@ -509,7 +520,8 @@ TEST(Chain, StressesOfSections) {
   s = chain::section_stress(Rectangle{0.002, 0.02}, strip, 0, 1, 0, 0);
   EXPECT_NEAR(s.torsion * 0.312 * 0.02 * 4e-6, 1, 3e-3);
   // Corner of a rectangle under both bends.
-  s = chain::section_stress(Rectangle{0.01, 0.03}, elastic::section_constants(Rectangle{0.01, 0.03}), 0, 0, 2, 1);
+  s = chain::section_stress(Rectangle{0.01, 0.03}, elastic::section_constants(Rectangle{0.01, 0.03}), 0, 0, 2,
+                            1);
   EXPECT_NEAR(s.combined, 2 / (0.01 * 9e-4 / 6) + 1 / (0.03 * 1e-4 / 6), 1e-3);
 }
 

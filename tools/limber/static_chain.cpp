@@ -33,7 +33,8 @@ struct Tip {
   double slope = 0;  // [rad] that its tangent has turned
 };
 
-std::vector<Tip> tips(const chain::System& system, const result::Snapshot& before, const result::Snapshot& after) {
+std::vector<Tip> tips(const chain::System& system, const result::Snapshot& before,
+                      const result::Snapshot& after) {
   std::vector<Tip> out;
   std::size_t next = 0;
   for (const auto& trace : system.traces()) {
@@ -43,9 +44,9 @@ std::vector<Tip> tips(const chain::System& system, const result::Snapshot& befor
     const Quat turn = after.rotations[body] * before.rotations[body].conjugate();
     const auto& beam = *std::find_if(system.written().beams().begin(), system.written().beams().end(),
                                      [&](const Beam& b) { return b.name == trace.name; });
-    const Vec3 tangent = before.rotations[body] *
-                         (before.rotations[body].conjugate() *
-                          (before.points[next - 1] - before.points[next - 2]).normalized());
+    const Vec3 tangent =
+        before.rotations[body] * (before.rotations[body].conjugate() *
+                                  (before.points[next - 1] - before.points[next - 2]).normalized());
     const Vec3 now = turn * tangent;
     out.push_back({beam.name, after.points[next - 1], after.points[next - 1] - before.points[next - 1],
                    std::atan2(tangent.cross(now).norm(), tangent.dot(now))});
@@ -121,10 +122,11 @@ int curve(const scene::Scene& scene, const ChainArguments& a) {
     path.branch = a.branch;
     path.end = 1;
     if (failure.empty()) {
-      const auto report = chain::follow(solver, rest, path, [&](const chain::PathPoint& p, const chain::Rest& at) {
-        constexpr const char* kinds[] = {"regular", "limit", "bifurcation"};
-        note(p.factor, p.negative, kinds[static_cast<int>(p.kind)], at);
-      });
+      const auto report =
+          chain::follow(solver, rest, path, [&](const chain::PathPoint& p, const chain::Rest& at) {
+            constexpr const char* kinds[] = {"regular", "limit", "bifurcation"};
+            note(p.factor, p.negative, kinds[static_cast<int>(p.kind)], at);
+          });
       lost = report.lost;
       if (!report.reached) failure = report.message;
     }
@@ -165,7 +167,8 @@ int history(const scene::Scene& scene, const ChainArguments& a) {
     viewer = &h.solver();
     chain::observe(h.system(), *viewer, h.rest(), shot);
     double most = 0;
-    for (const auto& s : chain::stresses(h.system(), *viewer, h.rest())) most = std::max(most, s.stress.combined);
+    for (const auto& s : chain::stresses(h.system(), *viewer, h.rest()))
+      most = std::max(most, s.stress.combined);
     std::vector<std::string> cells{cell(t), fmt::format("{}", r.negative), cell(most),
                                    fmt::format("{}", h.severed().size())};
     for (const double x : shot.scalars) cells.push_back(cell(x));
@@ -183,8 +186,9 @@ int inverse(const scene::Scene& scene, const ChainArguments& a) {
   o.time = a.time;
   chain::System system = chain::compile(scene.model, o);
   if (!system.structure().closures.empty())
-    throw ModelError({{"tie", system.structure().closures[0].name, "",
-                       "what it carries does not follow from the shape: --inverse is for trees held by their roots"}});
+    throw ModelError(
+        {{"tie", system.structure().closures[0].name, "",
+          "what it carries does not follow from the shape: --inverse is for trees held by their roots"}});
   chain::Solver given(system.structure());
   result::Snapshot wanted, unloaded, loaded;
   chain::observe(system, given, system.rest(), wanted);
@@ -208,10 +212,12 @@ int inverse(const scene::Scene& scene, const ChainArguments& a) {
     for (const double s : trace.s) {
       const Vec3 &p = unloaded.points[next], &q = loaded.points[next];
       ++next;
-      csv.row({trace.name, cell(s), cell(p.x()), cell(p.y()), cell(p.z()), cell(q.x()), cell(q.y()), cell(q.z())});
+      csv.row({trace.name, cell(s), cell(p.x()), cell(p.y()), cell(p.z()), cell(q.x()), cell(q.y()),
+               cell(q.z())});
     }
   csv.finish(a.csv);
-  message(fmt::format("loaded again it is off the given shape by {:.1e} of its size{}", off / system.structure().size,
+  message(fmt::format("loaded again it is off the given shape by {:.1e} of its size{}",
+                      off / system.structure().size,
                       r.stable() ? "" : "; the given shape is not stable under these loads"));
   return ExitCode::done;
 }
@@ -226,10 +232,11 @@ int sweeps(const scene::Scene& scene, const ChainArguments& a) {
   o.load_increments = a.increments;
   o.tolerance = std::max(a.options.tolerance, 1e-8);
   const chain::SweepReport r = sweeper.solve(o);
-  Json json = {{"ok", r.converged}, {"method", "chain"}, {"solver", chain::to_string(o.algorithm)},
+  Json json = {{"ok", r.converged},  {"method", "chain"},      {"solver", chain::to_string(o.algorithm)},
                {"sweeps", r.sweeps}, {"residual", r.residual}, {"message", r.message}};
-  if (!a.json) out(fmt::format("\n{}\n\n  sweeps       {}, {:.1e} of the moments left over\n",
-                               styled(scene.model.title(), Style::bold, 1), r.sweeps, r.residual));
+  if (!a.json)
+    out(fmt::format("\n{}\n\n  sweeps       {}, {:.1e} of the moments left over\n",
+                    styled(scene.model.title(), Style::bold, 1), r.sweeps, r.residual));
   json["beams"] = Json::object();
   for (std::size_t b = 0; b < m.tips.size(); ++b) {
     const Vec3 p = sweeper.tip(m.tips[b]);
@@ -279,24 +286,32 @@ void add_chain_options(CLI::App& sub, ChainArguments& a) {
   sub.add_option("--ramp", a.ramp, "force–deflection curve: loads in N even steps, as CSV")
       ->check(CLI::Range(1, 100000))
       ->group(group);
-  sub.add_flag("--path", a.path, "follow the path of equilibria past limit points (arc length), as CSV")->group(group);
+  sub.add_flag("--path", a.path, "follow the path of equilibria past limit points (arc length), as CSV")
+      ->group(group);
   sub.add_option("--branch", a.branch, "leave the path at its first bifurcation: 1 one way, -1 the other")
       ->check(CLI::Range(-1, 1))
       ->group(group);
-  sub.add_option("--csv", a.csv, "write curves and shapes to a file instead of stdout")->type_name("FILE")->group(group);
-  sub.add_flag("--estimate", a.estimate, "estimate the error by solving with twice as many elements")->group(group);
+  sub.add_option("--csv", a.csv, "write curves and shapes to a file instead of stdout")
+      ->type_name("FILE")
+      ->group(group);
+  sub.add_flag("--estimate", a.estimate, "estimate the error by solving with twice as many elements")
+      ->group(group);
   sub.add_option("--error", a.error, "use as many elements as this error asks for, of the structure's size")
       ->check(CLI::PositiveNumber)
       ->group(group);
-  sub.add_flag("--inverse", a.inverse, "the scene shows the loaded shape: find the unloaded one")->group(group);
-  sub.add_option("--until", a.until, "quasi-static history to this time [s], with the scene's changes, as CSV")
+  sub.add_flag("--inverse", a.inverse, "the scene shows the loaded shape: find the unloaded one")
+      ->group(group);
+  sub.add_option("--until", a.until,
+                 "quasi-static history to this time [s], with the scene's changes, as CSV")
       ->check(CLI::PositiveNumber)
       ->group(group);
   sub.add_option("--steps", a.steps, "of the history")->check(CLI::Range(1, 1000000))->group(group);
   sub.add_option("--solver", a.solver, "newton, or the published sweeps: quadratic, linear_16, linear_12")
       ->check(CLI::IsMember({"newton", "quadratic", "linear_16", "linear_12"}))
       ->group(group);
-  sub.add_option("--increments", a.increments, "load increments of the sweeps")->check(CLI::Range(1, 100000))->group(group);
+  sub.add_option("--increments", a.increments, "load increments of the sweeps")
+      ->check(CLI::Range(1, 100000))
+      ->group(group);
 }
 
 int static_chain(const scene::Scene& scene, const ChainArguments& a) {
@@ -347,21 +362,20 @@ int static_chain(const scene::Scene& scene, const ChainArguments& a) {
   if (a.json || !a.write.empty()) {
     json["beams"] = Json::object();
     for (std::size_t b = 0; b < ends.size(); ++b) {
-      Json beam = {{"tip", to_json(ends[b].position)}, {"moved", to_json(ends[b].moved)}, {"slope", ends[b].slope}};
+      Json beam = {
+          {"tip", to_json(ends[b].position)}, {"moved", to_json(ends[b].moved)}, {"slope", ends[b].slope}};
       if (const auto* w = worst_of(static_cast<int>(b)))
-        beam["stress"] = {{"largest", w->stress.combined},
-                          {"at", w->s},
-                          {"bending", w->stress.bending},
-                          {"torsion", w->stress.torsion},
-                          {"axial", w->stress.axial},
-                          {"safety", std::isfinite(w->safety) ? Json(w->safety) : Json()},
-                          {"yields", w->yields},
-                          {"breaks", w->breaks}};
+        beam["stress"] = {
+            {"largest", w->stress.combined}, {"at", w->s},
+            {"bending", w->stress.bending},  {"torsion", w->stress.torsion},
+            {"axial", w->stress.axial},      {"safety", std::isfinite(w->safety) ? Json(w->safety) : Json()},
+            {"yields", w->yields},           {"breaks", w->breaks}};
       json["beams"][ends[b].beam] = std::move(beam);
     }
     json["reactions"] = Json::object();
     for (const auto& h : held)
-      json["reactions"][h.name] = {{"at", to_json(h.at)}, {"force", to_json(h.force)}, {"moment", to_json(h.moment)}};
+      json["reactions"][h.name] = {
+          {"at", to_json(h.at)}, {"force", to_json(h.force)}, {"moment", to_json(h.moment)}};
     json["probes"] = Json::object();
     for (std::size_t i = 0; i < f.system.layout().scalars.size(); ++i)
       json["probes"][f.system.layout().scalars[i].name] = after.scalars[i];
@@ -379,8 +393,9 @@ int static_chain(const scene::Scene& scene, const ChainArguments& a) {
   out(fmt::format("\n{}\n\n", styled(f.system.layout().title, Style::bold, 1)));
   out(fmt::format("  equilibrium  {} joints, {} iterations, {:.1e} of the moments left over{}\n",
                   f.system.structure().links.count(), r.report.iterations, r.residual,
-                  held.empty() || f.system.structure().closures.empty() ? ""
-                                                                        : fmt::format(", ties open by {:.1e} of the size", r.gap)));
+                  held.empty() || f.system.structure().closures.empty()
+                      ? ""
+                      : fmt::format(", ties open by {:.1e} of the size", r.gap)));
   if (!r.symmetric)
     out("  stability    not counted: moments or loads that turn with the beam have no potential\n");
   else if (r.negative == 0)
@@ -390,17 +405,18 @@ int static_chain(const scene::Scene& scene, const ChainArguments& a) {
                     r.negative == 1 ? "" : "s"));
   print_lost(r.lost);
   if (f.error.ok)
-    out(fmt::format("  error        about {:.1e} of the size (most on \"{}\"), {:.1e} at the tips\n", f.error.largest,
-                    f.error.where, f.error.tip));
+    out(fmt::format("  error        about {:.1e} of the size (most on \"{}\"), {:.1e} at the tips\n",
+                    f.error.largest, f.error.where, f.error.tip));
   if (r.redundant_rows > 0) out(fmt::format("  ties         {} rows hang on others\n", r.redundant_rows));
 
   const std::size_t most = a.all ? SIZE_MAX : 12;
-  out("\n  beam            tip [m]                                   slope [deg]  stress [MPa]  at     safety\n");
+  out("\n  beam            tip [m]                                   slope [deg]  stress [MPa]  at     "
+      "safety\n");
   for (std::size_t b = 0; b < std::min(most, ends.size()); ++b) {
     const auto* w = worst_of(static_cast<int>(b));
-    out(fmt::format("  {:<14}  {:<40}  {:>11.5g}  {:>12.5g}  {:<5.3g}  {}{}\n", ends[b].beam, to_text(ends[b].position),
-                    ends[b].slope * degrees, w ? w->stress.combined / 1e6 : 0, w ? w->s : 0,
-                    w && std::isfinite(w->safety) ? fmt::format("{:.3g}", w->safety) : "-",
+    out(fmt::format("  {:<14}  {:<40}  {:>11.5g}  {:>12.5g}  {:<5.3g}  {}{}\n", ends[b].beam,
+                    to_text(ends[b].position), ends[b].slope * degrees, w ? w->stress.combined / 1e6 : 0,
+                    w ? w->s : 0, w && std::isfinite(w->safety) ? fmt::format("{:.3g}", w->safety) : "-",
                     w && w->breaks ? "  BREAKS" : (w && w->yields ? "  YIELDS" : "")));
   }
   if (ends.size() > most) out(fmt::format("  … {} more beams: --all or --json\n", ends.size() - most));
@@ -412,8 +428,10 @@ int static_chain(const scene::Scene& scene, const ChainArguments& a) {
     out(fmt::format("  {:<32}  {:>14.8g} {}\n", f.system.layout().scalars[i].name, after.scalars[i],
                     f.system.layout().scalars[i].unit));
   for (std::size_t i = 0; i < std::min<std::size_t>(warnings.size(), 5); ++i)
-    message(fmt::format("warning: beam \"{}\", element {}: {}", warnings[i].beam, warnings[i].element, warnings[i].why));
-  if (warnings.size() > 5) message(fmt::format("warning: {} more elements out of range: --json", warnings.size() - 5));
+    message(fmt::format("warning: beam \"{}\", element {}: {}", warnings[i].beam, warnings[i].element,
+                        warnings[i].why));
+  if (warnings.size() > 5)
+    message(fmt::format("warning: {} more elements out of range: --json", warnings.size() - 5));
   out("\n");
   return ExitCode::done;
 }

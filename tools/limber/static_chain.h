@@ -15,16 +15,17 @@ struct ChainArguments {
   std::string write, csv;
   bool json = false, all = false;
   bool estimate = false, inverse = false, path = false;
-  double error = 0;         // wanted; 0: as many elements as the scene says
-  int ramp = 0;             // points of a force–deflection curve
+  double error = 0;  // wanted; 0: as many elements as the scene says
+  int ramp = 0;      // points of a force–deflection curve
   int branch = 0;
-  double until = -1;        // [s] history
+  double until = -1;  // [s] history
   int steps = 50;
   std::string solver = "newton";
   int increments = 1;
 
   bool wanted() const {  // something that only this method does
-    return estimate || inverse || path || error > 0 || ramp > 0 || branch != 0 || until > 0 || solver != "newton";
+    return estimate || inverse || path || error > 0 || ramp > 0 || branch != 0 || until > 0 ||
+           solver != "newton";
   }
 };
 

@@ -24,7 +24,7 @@ ElementModel elements_of(const Model& m, double time) {
 
   std::vector<int> first(m.beams().size(), -1);
   std::vector<Pose> starts(m.beams().size());  // the paths' frames in the world
-  std::vector<Pose> tip_at_rest;  // of each element, in the world
+  std::vector<Pose> tip_at_rest;               // of each element, in the world
   std::vector<char> done(m.beams().size(), 0);
   for (std::size_t round = 0; round < m.beams().size(); ++round) {
     bool any = false;
@@ -42,7 +42,8 @@ ElementModel elements_of(const Model& m, double time) {
       Pose X_WS = Pose::identity();
       if (beam.from.beam.valid()) {
         const Beam& on = m[beam.from.beam];
-        const int e = std::clamp(static_cast<int>(std::lround(beam.from.s * on.elements)) - 1, -1, on.elements - 1);
+        const int e =
+            std::clamp(static_cast<int>(std::lround(beam.from.s * on.elements)) - 1, -1, on.elements - 1);
         parent = e < 0 ? out.elements[first[beam.from.beam.value]].parent : first[beam.from.beam.value] + e;
         const elastic::BeamFrames host(on.path, on.up);
         X_WS = starts[beam.from.beam.value] * host.at((e + 1.0) / on.elements);
@@ -61,7 +62,8 @@ ElementModel elements_of(const Model& m, double time) {
         element.length = chord.norm();
         // Axes of the middle of the element, x along the chord.
         const Pose middle = X_WS * frames.at((e + 0.5) / n);
-        const Vec3 x = chord / element.length, zz = (middle.R.col(2) - x * x.dot(middle.R.col(2))).normalized();
+        const Vec3 x = chord / element.length,
+                   zz = (middle.R.col(2) - x * x.dot(middle.R.col(2))).normalized();
         Pose base;
         base.R << x, zz.cross(x), zz;
         base = Pose{base.R, a.p} * principal;
@@ -90,7 +92,8 @@ ElementModel elements_of(const Model& m, double time) {
     return e < 0 ? out.elements[first[beam.value]].parent : first[beam.value] + e;
   };
   for (const PointLoad& l : m.point_loads()) {
-    if (l.follows) throw ModelError({{"load", l.name, "follows", "a load that turns with the beam" + instead}});
+    if (l.follows)
+      throw ModelError({{"load", l.name, "follows", "a load that turns with the beam" + instead}});
     if (!l.at.beam.valid()) throw ModelError({{"load", l.name, "on", "a load on a body" + instead}});
     const int e = nearest(l.at.beam, l.at.s);
     if (e < 0) continue;  // at the root: nothing bends
@@ -98,7 +101,8 @@ ElementModel elements_of(const Model& m, double time) {
     out.elements[e].M += l.moment.value(time);
   }
   for (const DistributedLoad& l : m.distributed_loads()) {
-    if (l.follows) throw ModelError({{"load", l.name, "follows", "a load that turns with the beam" + instead}});
+    if (l.follows)
+      throw ModelError({{"load", l.name, "follows", "a load that turns with the beam" + instead}});
     const int n = m[l.beam].elements;
     const double length = path_length(m[l.beam].path);
     for (int e = 0; e < n; ++e) {

@@ -44,7 +44,7 @@ struct Beam {
   int elements = 10;
   Recipe recipe = Recipe::consistent_3r;
   bool planar = false;  // bends about the section's y axis only: the planar recipes
-  double damping = 0;  // stiffness-proportional: moment = damping · d(moment)/dt [s]
+  double damping = 0;   // stiffness-proportional: moment = damping · d(moment)/dt [s]
 };
 
 }  // namespace limber
