@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "limber/adaptive/adaptive.h"
 #include "limber/articulated/articulated.h"
 #include "limber/scene/scene.h"
 
