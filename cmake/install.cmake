@@ -33,6 +33,7 @@ set(LIMBER_PUBLIC_HEADERS
   multibody/mass_matrix.h
   multibody/tree.h
   articulated/articulated.h
+  adaptive/adaptive.h
   articulated/statics.h
   chain/chain.h
   chain/elements.h

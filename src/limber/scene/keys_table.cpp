@@ -29,6 +29,7 @@ Object scene_object() {
               object_map("chains", T::chain, "short form: links in a row"),
               object_map("trees", T::tree, "short form: branches on branches"),
               object_map("ladders", T::ladder, "short form: two rails and rungs between them"),
+              object_map("molecules", T::molecule, "short form: a random tree of links"),
               object_map("helices", T::helix, "short form: links in a row along a helix"),
               object_map("beams", T::beam, "elastic beams"),
               object_map("springs", T::spring, "straight springs and cables"),

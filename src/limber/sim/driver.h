@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "limber/adaptive/adaptive.h"
 #include "limber/articulated/articulated.h"
 #include "limber/articulated/live.h"
 #include "limber/result/fields.h"
@@ -54,6 +55,26 @@ struct ArticulatedDriver {
   bool adopt(const result::Layout& layout, const result::Snapshot& before, const result::Snapshot& now) {
     return articulated::adopt(system, state, layout, before, now);
   }
+};
+
+struct AdaptiveDriver {
+  adaptive::System system;
+  adaptive::State state;
+  adaptive::Workspace workspace;
+
+  AdaptiveDriver(const Model& model, const adaptive::Options& options)
+      : system(adaptive::compile(model, options)), state(system.rest()), workspace(system) {}
+
+  const result::Layout& layout() const { return system.layout(); }
+  const Model& model() const { return system.model(); }
+  int dof_count() const { return system.dof_count(); }
+  std::string solver() const { return "assembly tree"; }
+  result::SolveReport step(double h) { return adaptive::step(system, state, workspace, h); }
+  void observe(result::Snapshot& snapshot) { adaptive::observe(system, state, workspace, snapshot); }
+  void set_clock(std::int64_t step, double t) { state.step = step, state.t = t; }
+  bool finite() const;  // every joint that the last step moved
+  std::string save() const { return state.save(); }
+  void load(const std::string& bytes) { state.load(bytes); }
 };
 
 class Driver {
@@ -169,7 +190,7 @@ class Driver {
   }
 
  private:
-  using Variant = std::variant<ArticulatedDriver>;
+  using Variant = std::variant<ArticulatedDriver, AdaptiveDriver>;
   static Variant make(const Model& model, const RunOptions& options);
   Variant method_;
 };

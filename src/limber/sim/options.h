@@ -4,12 +4,13 @@
 
 #include <cstdint>
 
+#include "limber/adaptive/adaptive.h"
 #include "limber/articulated/articulated.h"
 
 namespace limber::sim {
 
-enum class Method : std::uint8_t { articulated };
-inline constexpr Method all_methods[] = {Method::articulated};
+enum class Method : std::uint8_t { articulated, adaptive };
+inline constexpr Method all_methods[] = {Method::articulated, Method::adaptive};
 const char* to_string(Method method);
 
 struct RunOptions {
@@ -19,6 +20,7 @@ struct RunOptions {
   double frame = 1.0 / 30;   // [s] between recorded frames, rounded to whole steps (at least one)
   bool from_static = false;  // start at rest under the loads of t = 0
   articulated::Options articulated;
+  adaptive::Options adaptive;
 
   std::int64_t steps() const;  // whole steps to reach `time` (a last step is not shortened: rounds up)
   std::int64_t steps_per_frame() const;  // at least 1

@@ -18,17 +18,26 @@ namespace {
 
 // Numbers are written with the digits that read back to the same double.
 Json options_json(const RunOptions& o) {
-  return {{"method", to_string(o.method)},
-          {"time", o.time},
-          {"step", o.step},
-          {"frame", o.frame},
-          {"from", o.from_static ? "static" : "written"},
-          {"articulated",
-           {{"integrator", articulated::to_string(o.articulated.integrator)},
-            {"solver", articulated::to_string(o.articulated.solver)},
-            {"error", o.articulated.error},
-            {"tolerance", o.articulated.tolerance},
-            {"max_iterations", o.articulated.max_iterations}}}};
+  Json json = {{"method", to_string(o.method)},
+               {"time", o.time},
+               {"step", o.step},
+               {"frame", o.frame},
+               {"from", o.from_static ? "static" : "written"},
+               {"articulated",
+                {{"integrator", articulated::to_string(o.articulated.integrator)},
+                 {"solver", articulated::to_string(o.articulated.solver)},
+                 {"error", o.articulated.error},
+                 {"tolerance", o.articulated.tolerance},
+                 {"max_iterations", o.articulated.max_iterations}}}};
+  if (o.method == Method::adaptive)
+    json["adaptive"] = {{"measure", adaptive::to_string(o.adaptive.measure)},
+                        {"error", o.adaptive.error},
+                        {"budget", o.adaptive.budget},
+                        {"weights", adaptive::to_string(o.adaptive.weights)},
+                        {"settle", o.adaptive.settle},
+                        {"turn", o.adaptive.turn},
+                        {"fallback", o.adaptive.fallback}};
+  return json;
 }
 
 template <class Values>
@@ -40,7 +49,7 @@ auto parse_enum(const std::string& text, const Values& values) {
 
 RunOptions parse_options(const Json& json) {
   RunOptions o;
-  o.method = parse_enum(json.at("method").get<std::string>(), std::array{Method::articulated});
+  o.method = parse_enum(json.at("method").get<std::string>(), all_methods);
   o.time = json.at("time").get<double>();
   o.step = json.at("step").get<double>();
   o.frame = json.at("frame").get<double>();
@@ -51,6 +60,16 @@ RunOptions parse_options(const Json& json) {
   o.from_static = json.at("from").get<std::string>() == "static";
   o.articulated.tolerance = a.at("tolerance").get<double>();
   o.articulated.max_iterations = a.at("max_iterations").get<int>();
+  if (o.method == Method::adaptive) {
+    const Json& d = json.at("adaptive");
+    o.adaptive.measure = parse_enum(d.at("measure").get<std::string>(), adaptive::all_measures);
+    o.adaptive.error = d.at("error").get<double>();
+    o.adaptive.budget = d.at("budget").get<double>();
+    o.adaptive.weights = parse_enum(d.at("weights").get<std::string>(), adaptive::all_weights);
+    o.adaptive.settle = d.at("settle").get<double>();
+    o.adaptive.turn = d.at("turn").get<double>();
+    o.adaptive.fallback = d.at("fallback").get<bool>();
+  }
   return o;
 }
 
@@ -164,7 +183,7 @@ StoredRun parse(const Json& json) {
   run.frames = json.at("frames").get<std::uint64_t>();
   run.files = json.at("files").get<std::vector<std::string>>();
   run.wall_clock = parse_wall_clock(json.at("wall_clock"));
-  run.options.articulated.threads = run.wall_clock.threads;
+  run.options.articulated.threads = run.options.adaptive.threads = run.wall_clock.threads;
   validate(run.options);
   return run;
 }
