@@ -1,13 +1,17 @@
 // How quick the live view is: from a pull at the 300-link bridge to the picture that shows it, and 5,000 links drawn in software.
+import os from 'node:os';
 import path from 'node:path';
 import {check, finish, openBrowser, openPage, root, startView, test, until} from './browser.mjs';
 
-const mostLatency = 50; // [ms], median of the moves of one pull
+// 50 ms, the median of the moves of one pull, on a computer that does nothing else. Where others keep more programs running than there
+// are cores, each gets its share of them only, and the bound stretches as much.
+const busy = Math.max(1, os.loadavg()[0] / os.cpus().length);
+const mostLatency = 50 * busy; // [ms]
 const leastFrames = 10; // a second
 
 const browser = await openBrowser();
 
-await test(`a pull at the 300-link bridge shows within ${mostLatency} ms`, async () => {
+await test(`a pull at the 300-link bridge shows within ${mostLatency.toFixed(0)} ms (load of others: ${busy.toFixed(1)} a core)`, async () => {
   const view = await startView(path.join(root, 'scenes', 'bridge-many.yaml'));
   const page = await openPage(browser, view.url, {viewport: {width: 960, height: 600}});
   await until(page, 'window.limber && limber.live.frames > 5', 'no frames came');
