@@ -9,22 +9,23 @@
 #include <numbers>
 
 #include "errors.h"
+#include "limber/articulated/live.h"
 #include "limber/articulated/statics.h"
 #include "limber/chain/chain.h"
 #include "limber/result/files.h"
 #include "scene_arguments.h"
 #include "static_chain.h"
+#include "static_report.h"
 #include "terminal.h"
+#include "viewer_page.h"
 
 namespace limber::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct StaticArguments {
   SceneArguments scene;
   articulated::StaticOptions options;
-  std::string at, write, method = "automatic";
+  std::string at, write, report, method = "automatic";
   bool json = false, all = false;
   ChainArguments chain;
 };
@@ -150,6 +151,65 @@ void print(const articulated::System& system, const Found& f, bool all) {
   out("\n");
 }
 
+Json reaction_tables(const articulated::System& system, const Found& f) {
+  const auto row = [](const std::string& name, const Vec3& force, const Vec3& moment) {
+    return Json::array({name, force.x(), force.y(), force.z(), moment.x(), moment.y(), moment.z()});
+  };
+  const Json head = {"", "Fx [N]", "Fy [N]", "Fz [N]", "Mx [N m]", "My [N m]", "Mz [N m]"};
+  Json joints = Json::array(), loops = Json::array(), springs = Json::array(), tables = Json::array();
+  for (const auto& j : f.result.joints) joints.push_back(row(j.joint, j.force, j.moment));
+  for (const auto& l : f.result.loops) loops.push_back(row(l.loop, l.force, l.moment));
+  for (const auto& [name, length, tension] : articulated::spring_tensions(system, f.state))
+    springs.push_back(Json::array({name, length, tension}));
+  tables.push_back(
+      report_table("Reactions at joints", head, joints,
+                   "On what hangs on the joint, world axes, at the joint. The first joints bear the rest."));
+  if (!loops.empty()) tables.push_back(report_table("Reactions of loops", head, loops));
+  if (!springs.empty())
+    tables.push_back(report_table("Springs", Json::array({"", "length [m]", "tension [N]"}), springs));
+  return tables;
+}
+
+// The load comes on in equal parts, each solved from the one before.
+void write_report(const StaticArguments& a, const scene::Scene& scene, const articulated::System& system,
+                  const Found& f, double at) {
+  if (viewer_page().empty()) throw result::IoError(a.report, page_is_missing);
+  StaticReportContent content;
+  content.layout = system.layout();
+  content.subtitle =
+      fmt::format("{}: where it comes to rest; {}", scene.file, f.result.stable() ? "stable" : "unstable");
+  content.sources = scene.sources;
+  content.tables = reaction_tables(system, f);
+  if (!f.result.stable())
+    content.warnings.push_back(
+        fmt::format("unstable: {} directions in which it would leave", f.result.negative));
+  const auto loads = scene.model.point_loads();
+  if (loads.size() == 1 && scene.model.gravity().value(at).norm() == 0)
+    content.force = loads[0].force.value(at).norm();
+  constexpr int parts = 20;
+  articulated::State state = system.rest();
+  state.t = at;
+  articulated::Workspace w(system);
+  for (int k = 0; k <= parts; ++k) {
+    articulated::StaticOptions options = a.options;
+    options.load = static_cast<double>(k) / parts;
+    options.modes = 0;
+    if (k == parts) {
+      state = f.state;
+    } else if (!articulated::solve_static(system, state, w, options).report.ok()) {
+      content.warnings.push_back(fmt::format("no equilibrium at {:g} of the load", options.load));
+      continue;
+    }
+    LoadStep step;
+    step.share = options.load;
+    articulated::observe(system, state, w, step.snapshot);
+    step.fields = articulated::fields(system, state, w);
+    content.steps.push_back(std::move(step));
+  }
+  write_static_report(content, a.report);
+  message(fmt::format("wrote {}", a.report));
+}
+
 int solve(const StaticArguments& a) {
   const scene::Scene scene = load_scene(a.scene);
   Found f;
@@ -160,7 +220,10 @@ int solve(const StaticArguments& a) {
       c.options.max_iterations = std::max(2000, a.options.max_iterations);
       c.time = a.at.empty() ? 0 : parse_time("--at", a.at);
       c.write = a.write, c.json = a.json, c.all = a.all;
-      return static_chain(scene, c);
+      if (!a.report.empty() && viewer_page().empty()) throw result::IoError(a.report, page_is_missing);
+      const int code = static_chain(scene, c);
+      if (!a.report.empty() && code == ExitCode::done) write_chain_report(scene, c.time, c.options, a.report);
+      return code;
     }
     const articulated::System system = articulated::compile(scene.model, scene.run.articulated);
     f.state = system.rest();
@@ -174,6 +237,7 @@ int solve(const StaticArguments& a) {
             ? report(system, f).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
             : "";
     if (!a.write.empty()) result::write_atomically(a.write, json);
+    if (!a.report.empty() && f.result.report.ok()) write_report(a, scene, system, f, f.state.t);
     if (a.json)
       out(json);
     else if (f.result.report.ok())
@@ -204,6 +268,9 @@ void add_static(CLI::App& app, int& code) {
       ->check(CLI::Range(1, 1000000));
   sub->add_option("--modes", a->options.modes, "lowest modes to show")->check(CLI::Range(0, 100));
   sub->add_option("--write", a->write, "write the result as JSON to a file")->type_name("FILE");
+  sub->add_option("--report", a->report,
+                  "write a report.html: the shape under load, stress, curves, reactions")
+      ->type_name("FILE");
   sub->add_flag("--all", a->all, "every spring, loop and joint");
   sub->add_flag("--json", a->json, "the result as JSON on stdout");
   sub->footer(
