@@ -63,7 +63,11 @@ std::string millipede() {
          "loads: {pull: {on: leg.500.tip, force: [0, 0, 1]}}\n";
 }
 
-Model model_of(const std::string& text) { return scene::parse(text, "bench.yaml", {}).model; }
+Model model_of(const std::string& text) {
+  scene::LoadOptions options;
+  options.limits.entities = 4'000'000;  // a million bodies, their joints and the loads
+  return scene::parse(text, "bench.yaml", {}, options).model;
+}
 
 // The two full solvers, stepping: accelerations of all joints, then q += h² q̈.
 class Full {
