@@ -425,11 +425,24 @@ void close_at_start(SystemData& s) {
   s.v0 = state.v;
 }
 
+// What only the quasi-static histories of the chain know.
+void refuse_histories(const Model& model) {
+  for (const Tie& t : model.ties())
+    if (!t.shift.is_zero() || !t.turn.is_zero())
+      throw ModelError({{"tie", t.name, "shift",
+                         "a support that moves is for method chain (limber static --method chain); dynamics "
+                         "can drive a body on a joint instead"}});
+  if (!model.changes().empty())
+    throw ModelError({{"change", model[model.changes()[0].beam].name, "at",
+                       "beams that change under load are for method chain (limber static --method chain)"}});
+}
+
 }  // namespace
 
 System compile(const Model& model, const Options& options) {
   refuse_nothing(model);
   refuse_threads(model);
+  refuse_histories(model);
   auto data = std::make_shared<SystemData>(elastic::beams_to_links(model), options);
   place_at_start(*data);
   const System system(data);

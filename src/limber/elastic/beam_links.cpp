@@ -52,7 +52,7 @@ std::vector<int> starting_order(std::span<const Beam> beams) {
 class Converter {
  public:
   explicit Converter(const Model& model)
-      : model_(model), parts_(model.parts()), placed_(model.beams().size()) {}
+      : model_(model), parts_(model.parts()), placed_(model.beams().size()), poses_(model.initial_poses()) {}
 
   LinkedModel run() {
     for (const int b : starting_order(model_.beams())) place(b);
@@ -62,6 +62,7 @@ class Converter {
       move(s.b);
     }
     for (Probe& p : parts_.probes) move(p.at);
+    close_ties();
     move_point_loads();
     spread_distributed_loads();
     std::vector<BeamTrace> traces = draw();
@@ -71,6 +72,7 @@ class Converter {
  private:
   struct Placed {
     BeamPieces pieces;
+    Pose X_WS;  // the path's frame at rest
     std::vector<BodyId> bodies;  // of each piece
   };
   // A place on a body with the axes there.
@@ -84,6 +86,38 @@ class Converter {
     const Placed& beam = *placed_[a.beam.value];
     const int piece = beam.pieces.holding(a.s);
     return {beam.bodies[piece], beam.pieces.local_axes(piece, a.s) * Pose::translation(a.p)};
+  }
+
+  // A place when nothing acts, in the world.
+  Pose at_rest(const Attachment& a) const {
+    if (a.beam.valid()) {
+      const Placed& beam = *placed_[a.beam.value];
+      return beam.X_WS * beam.pieces.frames().at(a.s) * Pose::translation(a.p);
+    }
+    return (a.body.valid() ? poses_[a.body.value] : Pose::identity()) * Pose::translation(a.p);
+  }
+
+  // A tie becomes a loop: its frames agree at rest, or, between two places, have the same axes.
+  void close_ties() {
+    for (const Tie& tie : parts_.ties) {
+      const Place on = find(tie.on), to = find(tie.to);
+      const Pose X_on = at_rest(tie.on);
+      const Pose X_to = tie.to.on_world() ? X_on : at_rest(tie.to);
+      const Mat3 axes = math::rotation_from_z(tie.axis.normalized());
+      Loop loop;
+      loop.name = tie.name;
+      loop.kind = tie.kind;
+      loop.a = to.body;
+      loop.b = on.body;
+      // The joint's frame, seen from each body: where the body's place is at rest, with the joint's axes.
+      loop.X_BM = {on.X_BL.R * X_on.R.transpose() * axes, on.X_BL.p};
+      loop.X_AF = tie.to.on_world() ? Pose{axes, X_on.p}
+                                    : Pose{to.X_BL.R * X_to.R.transpose() * axes, to.X_BL.p};
+      loop.shift = tie.shift;
+      loop.turn = tie.turn;
+      parts_.loops.push_back(std::move(loop));
+    }
+    parts_.ties.clear();
   }
 
   void move(Attachment& a) const {
@@ -120,9 +154,13 @@ class Converter {
   void place(int index) {
     const Beam& beam = model_.beams()[index];
     Placed placed{
-        BeamPieces(beam, model_[beam.material], model_[beam.section].shape, constants(beam.section)), {}};
+        BeamPieces(beam, model_[beam.material], model_[beam.section].shape, constants(beam.section)), {}, {}};
     const BeamPieces& pieces = placed.pieces;
     const Place start = find(beam.from);
+    placed.X_WS = at_rest(beam.from);
+    if (beam.planar && std::abs(pieces.principal_angle()) > 1e-9)
+      throw ModelError({{"beam", beam.name, "planar",
+                         "the section bends aside: its principal axes are not its y and z"}});
 
     Joint weld;
     weld.parent = start.body;
@@ -137,6 +175,14 @@ class Converter {
       joint.X_PF = pieces.local_axes(k - 1, pieces.start(k)) * principal;
       joint.X_BM = principal;
       joint.law = pieces.law(k);
+      if (beam.planar) {  // a hinge about y
+        const Pose to_y = Pose::rotation(math::rotation_x(-0.5 * pi));
+        joint.kind = JointKind::revolute;
+        joint.X_PF = joint.X_PF * to_y;
+        joint.X_BM = joint.X_BM * to_y;
+        joint.law.stiffness[0] = joint.law.stiffness[1];
+        joint.law.damping[0] = joint.law.damping[1];
+      }
       placed.bodies.push_back(add_piece(fmt::format("{}.{}", beam.name, k - 1), pieces, k, joint));
     }
     placed_[index] = std::move(placed);
@@ -231,6 +277,7 @@ class Converter {
   const Model& model_;
   ModelParts parts_;
   std::vector<std::optional<Placed>> placed_;
+  std::vector<Pose> poses_;
   std::unordered_map<int, SectionConstants> constants_;
 };
 

@@ -56,6 +56,7 @@ struct Beam {
   Vec3 up = Vec3::UnitZ();  // the section's z axis at the root, made orthogonal to the tangent
   int elements = 10;
   Recipe recipe = Recipe::consistent_3r;
+  bool planar = false;  // bends about the section's y axis only: the planar recipes
   double damping = 0;  // stiffness-proportional: moment = damping · d(moment)/dt [s]
   // Of threads:
   Hold root = Hold::clamped;  // how `from` holds the root

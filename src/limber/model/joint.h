@@ -89,6 +89,18 @@ struct Loop {
   BodyId a = world, b = world;
   Pose X_AF, X_BM;
   JointLaw law;
+  VectorFunction shift, turn;  // of F in its own axes [m, rad]: the place moves; `a` must be the world
+};
+
+// A place on a beam or body held where it is when nothing acts: to the world, or to another place. What the
+// joint's kind leaves free stays free. Becomes a Loop when beams become links.
+struct Tie {
+  std::string name;
+  JointKind kind = JointKind::fixed;
+  Attachment on;
+  Attachment to;                // the world: where `on` is at rest
+  Vec3 axis = Vec3::UnitZ();    // z of the joint, world axes
+  VectorFunction shift, turn;   // as in Loop; of a tie to the world
 };
 
 // A straight spring between two points.

@@ -38,6 +38,17 @@ struct Rider {
   std::optional<Color> color;
 };
 
+// What changes while the structure stands under load (quasi-static histories).
+struct Change {
+  enum class Kind : std::uint8_t { material, section, grow, cut };
+  double at = 0;  // [s]
+  Kind kind = Kind::material;
+  BeamId beam;
+  MaterialId material;
+  SectionId section;
+  double s = 0;  // cut: where along the beam
+};
+
 // Drag of moving air on every body with a shape (beams: their links): F = ½ ρ C_d A |u| u at the centre of
 // the shape, u the wind less the body's velocity, A the shape's area seen along u.
 struct Wind {

@@ -90,6 +90,7 @@ void reorder(ModelParts& parts) {
   for (Drive& d : parts.drives) fix_joint(d.joint);
   for (PrescribedMotion& m : parts.motions) fix_joint(m.joint);
   for (Loop& l : parts.loops) fix_body(l.a), fix_body(l.b);
+  for (Tie& t : parts.ties) fix_body(t.on.body), fix_body(t.to.body);
   for (Spring& s : parts.springs) fix_body(s.a.body), fix_body(s.b.body);
   for (Beam& b : parts.beams) {
     fix_body(b.from.body);

@@ -75,11 +75,13 @@ struct ModelParts {
   std::vector<Drive> drives;
   std::vector<PrescribedMotion> motions;
   std::vector<Loop> loops;
+  std::vector<Tie> ties;
   std::vector<Spring> springs;
   std::vector<Beam> beams;
   std::vector<PointLoad> point_loads;
   std::vector<DistributedLoad> distributed_loads;
   std::vector<Rider> riders;
+  std::vector<Change> changes;
   std::optional<Wind> wind;
   std::optional<Contact> contact;
   VectorFunction gravity = VectorFunction::constant({0, 0, -9.81});
@@ -116,11 +118,13 @@ class Model {
   std::span<const Drive> drives() const { return parts_.drives; }
   std::span<const PrescribedMotion> motions() const { return parts_.motions; }
   std::span<const Loop> loops() const { return parts_.loops; }
+  std::span<const Tie> ties() const { return parts_.ties; }
   std::span<const Spring> springs() const { return parts_.springs; }
   std::span<const Beam> beams() const { return parts_.beams; }
   std::span<const PointLoad> point_loads() const { return parts_.point_loads; }
   std::span<const DistributedLoad> distributed_loads() const { return parts_.distributed_loads; }
   std::span<const Rider> riders() const { return parts_.riders; }
+  std::span<const Change> changes() const { return parts_.changes; }
   const std::optional<Wind>& wind() const { return parts_.wind; }
   const std::optional<Contact>& contact() const { return parts_.contact; }
   const VectorFunction& gravity() const { return parts_.gravity; }
@@ -156,6 +160,8 @@ class ModelBuilder {
   LoopId add(Loop l) { return push<LoopId>(parts.loops, std::move(l)); }
   void add(Drive d) { parts.drives.push_back(std::move(d)); }
   void add(PrescribedMotion m) { parts.motions.push_back(std::move(m)); }
+  void add(Tie t) { parts.ties.push_back(std::move(t)); }
+  void add(Change c) { parts.changes.push_back(c); }
   void add(PointLoad l) { parts.point_loads.push_back(std::move(l)); }
   void add(DistributedLoad l) { parts.distributed_loads.push_back(std::move(l)); }
   RiderId add(Rider r) { return push<RiderId>(parts.riders, std::move(r)); }

@@ -25,6 +25,8 @@ class Checker {
     check_springs();
     check_beams();
     check_contact();
+    check_ties();
+    check_changes();
     check_loads();
     check_riders();
     check_probes();
@@ -74,6 +76,14 @@ class Checker {
       non_negative("material", m.name, "density", m.density);
       if (!(m.yield > 0))
         add("material", m.name, "yield", fmt::format("must be positive, got {:.6g}", m.yield));
+      if (!(m.strength > 0))
+        add("material", m.name, "strength", fmt::format("must be positive, got {:.6g}", m.strength));
+      const std::pair<const char*, const Aging*> rules[] = {{"creep", &m.creep}, {"fatigue", &m.fatigue}};
+      for (const auto& [field, rule] : rules) {
+        non_negative("material", m.name, field, rule->rate);
+        non_negative("material", m.name, field, rule->exponent);
+        positive("material", m.name, field, rule->stress);
+      }
     }
   }
 
@@ -246,6 +256,41 @@ class Checker {
       rigid("loop", l.name, "", l.X_AF);
       rigid("loop", l.name, "", l.X_BM);
       check_law("loop", l.name, l.kind, l.law);
+    }
+  }
+
+  void check_ties() {
+    check_names(parts_.ties, "tie");
+    for (const Tie& t : parts_.ties) {
+      check_attachment("tie", t.name, "on", t.on);
+      check_attachment("tie", t.name, "to", t.to);
+      if (t.on.on_world()) add("tie", t.name, "on", "holds the world, which does not move");
+      if (t.kind == JointKind::free) add("tie", t.name, "type", "a free joint holds nothing");
+      if (!(t.axis.norm() > 0) || !t.axis.allFinite()) add("tie", t.name, "axis", "must be a direction");
+      if (!t.to.on_world() && (!t.shift.is_zero() || !t.turn.is_zero()))
+        add("tie", t.name, "shift", "only a tie to the world can be moved");
+      const bool same_beam = t.on.beam.valid() && t.to.beam.valid() && t.on.beam == t.to.beam && t.on.s == t.to.s;
+      const bool same_body = !t.on.beam.valid() && !t.to.beam.valid() && t.on.body == t.to.body;
+      if (!t.on.on_world() && (same_beam || same_body)) add("tie", t.name, "to", "ties a place to itself");
+    }
+  }
+
+  void check_changes() {
+    for (const Change& c : parts_.changes) {
+      if (!c.beam.valid() || c.beam.value >= int(parts_.beams.size())) {
+        add("change", "", "beam", "refers to a beam that does not exist");
+        continue;
+      }
+      const std::string& name = parts_.beams[c.beam.value].name;
+      finite("change", name, "at", c.at);
+      if (c.kind == Change::Kind::material &&
+          (!c.material.valid() || c.material.value >= int(parts_.materials.size())))
+        add("change", name, "material", "refers to a material that does not exist");
+      if (c.kind == Change::Kind::section &&
+          (!c.section.valid() || c.section.value >= int(parts_.sections.size())))
+        add("change", name, "section", "refers to a section that does not exist");
+      if (c.kind == Change::Kind::cut && !(c.s >= 0 && c.s < 1))
+        add("change", name, "cut", fmt::format("must lie on the beam before its tip, 0…1, got {:.6g}", c.s));
     }
   }
 

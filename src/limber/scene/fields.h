@@ -105,6 +105,8 @@ void read_joints(const Fields& scene);  // and the joints of floating and fixed 
 void read_beams(const Fields& scene);
 void read_springs(const Fields& scene);
 void read_loops(const Fields& scene);
+void read_ties(const Fields& scene);
+void read_changes(const Fields& scene);
 void read_loads(const Fields& scene);  // gravity and wind too
 void read_riders(const Fields& scene);
 void read_drives(const Fields& scene);

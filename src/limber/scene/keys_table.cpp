@@ -33,11 +33,13 @@ Object scene_object() {
               object_map("beams", T::beam, "elastic beams"),
               object_map("springs", T::spring, "straight springs and cables"),
               object_map("loops", T::loop, "joints that close loops"),
+              object_map("ties", T::tie, "places on beams and bodies that are held, or joined to each other"),
               object_map("loads", T::load, "forces and moments"),
               object_map("riders", T::rider, "vehicles that cross a row of bodies"),
               object("wind", T::wind, "air that moves"),
               object_list("drives", T::joint_drive, "motors of joints that are named elsewhere"),
               object_list("motions", T::joint_motion, "given motions of joints that are named elsewhere"),
+              object_list("changes", T::change, "what changes while it stands under load"),
               Key{"probes", Type::probes, "what to write down at every frame"}.like(
                   "[finger.tip.position, energy.total]"),
               object("run", T::run, "how to run it; the command line overrides"),
@@ -67,10 +69,29 @@ std::vector<Object> material_objects() {
            quantity("G", pressure, "shear modulus").with(Range::positive).otherwise("E / (2 (1 + nu))"),
            quantity("density", density, "").needed().with(Range::positive).like("7850 kg/m3"),
            quantity("yield", pressure, "yield stress").with(Range::positive).otherwise("inf").like("250 MPa"),
+           quantity("strength", pressure, "it breaks beyond this stress")
+               .with(Range::positive)
+               .otherwise("inf")
+               .like("400 MPa"),
+           object("creep", T::aging, "the unloaded shape follows the loaded one"),
+           object("fatigue", T::aging, "E and G fall under stress"),
        },
        {},
        "",
        "materials:\n  pla: {E: 3.2 GPa, nu: 0.35, density: 1240 kg/m3, yield: 55 MPa}\n"},
+      {T::aging,
+       "aging",
+       "Creep or fatigue",
+       "A part of the bend (of E and G) goes every second: rate · (stress / `stress`)^exponent. Quasi-static "
+       "histories (`limber static --until`) use it.",
+       {
+           quantity("rate", rate, "at that stress").needed().with(Range::non_negative).like("1e-6/s"),
+           quantity("stress", pressure, "").needed().with(Range::positive).like("10 MPa"),
+           quantity("exponent", number, "").with(Range::non_negative).otherwise("1"),
+       },
+       {},
+       "",
+       "materials:\n  oak: {E: 11 GPa, density: 700 kg/m3, creep: {rate: 1e-7/s, stress: 20 MPa, exponent: 3}}\n"},
       {T::section,
        "section",
        "A cross-section",
@@ -302,6 +323,39 @@ std::vector<Object> joint_objects() {
        {},
        "",
        "loops:\n  closure: {type: revolute, a: coupler, b: rocker, at: [1 m, 0, 0.4 m], axis: [0, 1, 0]}\n"},
+      {T::tie,
+       "tie",
+       "A tie",
+       "Holds a place on a beam or body where it is when nothing acts: to the world (a support), or to another "
+       "place (two branches joined). What the joint's type leaves free stays free: `fixed` clamps, `spherical` "
+       "pins, `prismatic` guides along `axis`.",
+       {
+           place("on", "what is held").needed().like("arch.tip"),
+           place("to", "what it is held to").otherwise("world"),
+           choice("type", joint_types, "").otherwise("fixed"),
+           axis("axis", "the joint's z axis").otherwise("[0, 0, 1]"),
+           Key{"shift", Type::vector_function, "the support is moved by so much, joint axes", length},
+           Key{"turn", Type::vector_function, "the support is turned by this rotation vector, joint axes", angle},
+       },
+       {},
+       "",
+       "ties:\n  foot: {on: arch.tip, type: fixed}\n  push: {on: strip.tip, type: fixed, shift: [0, 0, -3 mm]}\n"},
+      {T::change,
+       "change",
+       "A change",
+       "What happens to a beam at a time of a quasi-static history (`limber static --until`). The rest goes on "
+       "from where it stands.",
+       {
+           quantity("at", time, "when").needed(),
+           refer("beam", "beam", "which beam").needed(),
+           refer("material", "material", "it is of this material from then on"),
+           refer("section", "section", "it has this section from then on"),
+           boolean("grow", "it is there only from then on, unloaded where it starts"),
+           quantity("cut", number, "it is cut there, as a fraction of its length").like("0.5"),
+       },
+       {{{"material", "section", "grow", "cut"}, true}},
+       "",
+       "changes:\n  - {at: 2 s, beam: limb, cut: 0.3}\n  - {at: 1 s, beam: shoot, grow: true}\n"},
   };
 }
 

@@ -142,6 +142,7 @@ std::vector<Object> beam_objects() {
            choice("recipe", "consistent_3r consistent_1r published_3r published_1r",
                   "how an element becomes links and joints")
                .otherwise("consistent_3r"),
+           boolean("planar", "bends about the section's y axis only"),
            quantity("damping", time, "moment a rate of moment: stiffness-proportional")
                .with(Range::non_negative)
                .otherwise("0"),

@@ -122,6 +122,21 @@ int read_name(const Fields& fields, const char* key, const std::unordered_map<st
 
 }  // namespace
 
+namespace {
+
+Aging read_aging(const Fields& material, std::string_view key) {
+  Aging rule;
+  if (!material.has(key)) return rule;
+  const Path path = material.path(key);
+  const Fields fields(material.reader, material.node(key), ObjectType::aging, path, material.mark(key));
+  rule.rate = fields.quantity("rate", 0);
+  rule.stress = fields.quantity("stress", 1);
+  rule.exponent = fields.quantity("exponent", 1);
+  return rule;
+}
+
+}  // namespace
+
 void read_materials(const Fields& scene) {
   Reader& reader = scene.reader;
   for_each_entry(scene, "materials", ObjectType::material, [&](const Fields& fields, std::string_view name) {
@@ -136,6 +151,9 @@ void read_materials(const Fields& scene) {
     m.G = fields.quantity("G", m.E / (2 * (1 + m.nu)));
     m.density = fields.quantity("density", 1000);
     m.yield = fields.quantity("yield", std::numeric_limits<double>::infinity());
+    m.strength = fields.quantity("strength", std::numeric_limits<double>::infinity());
+    m.creep = read_aging(fields, "creep");
+    m.fatigue = read_aging(fields, "fatigue");
     reader.material_names.emplace(name, static_cast<int>(reader.parts.materials.size()));
     reader.remember("material", name, fields.self(), fields.mark(), fields.path());
     reader.parts.materials.push_back(std::move(m));
@@ -169,10 +187,51 @@ void read_beams(const Fields& scene) {
     beam.up = fields.axis("up", upright ? Vec3::UnitX() : Vec3::UnitZ());
     beam.elements = fields.integer("elements", 10);
     beam.recipe = static_cast<Recipe>(fields.choice("recipe", 0));
+    beam.planar = fields.boolean("planar");
     beam.damping = fields.quantity("damping", 0);
     if (!reader.claim_entities(6.0 * beam.elements, fields.mark("elements"), fields.path("elements"))) return;
     reader.remember("beam", name, fields.self(), fields.mark(), fields.path());
     reader.parts.beams[reader.beam_names.at(name)] = std::move(beam);
+  });
+}
+
+void read_ties(const Fields& scene) {
+  Reader& reader = scene.reader;
+  for_each_entry(scene, "ties", ObjectType::tie, [&](const Fields& fields, std::string_view name) {
+    if (!reader.claim_entities(1, fields.mark(), fields.path())) return;
+    Tie tie;
+    tie.name = name;
+    tie.kind = all_joint_kinds[fields.choice("type", 0)];
+    tie.on = fields.place("on").value_or(Attachment{});
+    tie.to = fields.place("to").value_or(Attachment{});
+    tie.axis = fields.axis("axis", Vec3::UnitZ());
+    tie.shift = fields.vector_function("shift");
+    tie.turn = fields.vector_function("turn");
+    reader.remember("tie", name, fields.self(), fields.mark(), fields.path());
+    reader.parts.ties.push_back(std::move(tie));
+  });
+}
+
+void read_changes(const Fields& scene) {
+  Reader& reader = scene.reader;
+  for_each_item(scene, "changes", ObjectType::change, [&](const Fields& fields) {
+    Change change;
+    change.at = fields.quantity("at", 0);
+    change.beam.value = read_name(fields, "beam", reader.beam_names);
+    if (fields.has("material")) {
+      change.kind = Change::Kind::material;
+      change.material.value = read_name(fields, "material", reader.material_names);
+    } else if (fields.has("section")) {
+      change.kind = Change::Kind::section;
+      change.section.value = read_name(fields, "section", reader.section_names);
+    } else if (fields.has("cut")) {
+      change.kind = Change::Kind::cut;
+      change.s = fields.quantity("cut", 0);
+    } else {
+      change.kind = Change::Kind::grow;
+      if (fields.has("grow") && !fields.boolean("grow")) fields.error("grow", "expected true");
+    }
+    if (change.beam.valid()) reader.parts.changes.push_back(change);
   });
 }
 

@@ -140,6 +140,8 @@ void read_scene(Reader& reader, const Node& written) {
   read_beams(scene);
   read_springs(scene);
   read_loops(scene);
+  read_ties(scene);
+  read_changes(scene);
   read_loads(scene);
   read_riders(scene);
   read_drives(scene);

@@ -113,6 +113,8 @@ class Writer {
     beams();
     springs();
     loops();
+    ties();
+    changes();
     loads();
     riders();
     drives();
@@ -136,6 +138,14 @@ class Writer {
     return Flow().add("on", on).add("at", vector(a.p)).str();
   }
 
+  static std::string aging(const Aging& a) {
+    return Flow()
+        .add("rate", number(a.rate))
+        .add("stress", number(a.stress))
+        .add("exponent", number(a.exponent))
+        .str();
+  }
+
   void materials() {
     if (!model_.materials().empty()) line("materials:");
     for (const Material& m : model_.materials())
@@ -145,6 +155,9 @@ class Writer {
                         .add("G", number(m.G))
                         .add("density", number(m.density))
                         .add_if(std::isfinite(m.yield), "yield", number(m.yield))
+                        .add_if(std::isfinite(m.strength), "strength", number(m.strength))
+                        .add_if(m.creep.rate > 0, "creep", aging(m.creep))
+                        .add_if(m.fatigue.rate > 0, "fatigue", aging(m.fatigue))
                         .str());
   }
 
@@ -288,6 +301,7 @@ class Writer {
                         .add("elements", fmt::format("{}", b.elements))
                         .add("recipe", recipes[static_cast<int>(b.recipe)])
                         .add("damping", number(b.damping))
+                        .add_if(b.planar, "planar", "true")
                         .str());
   }
 
@@ -311,6 +325,33 @@ class Writer {
       flow.add("a_frame", frame(l.X_AF)).add("b_frame", frame(l.X_BM));
       add_law(flow, l.kind, l.law);
       entry(l.name, flow.str());
+    }
+  }
+
+  void ties() {
+    if (!model_.ties().empty()) line("ties:");
+    for (const Tie& t : model_.ties())
+      entry(t.name, Flow()
+                        .add("on", place(t.on))
+                        .add("to", place(t.to))
+                        .add("type", to_string(t.kind))
+                        .add("axis", list(t.axis, 3))
+                        .add_if(!t.shift.is_zero(), "shift", vector_function(t.shift))
+                        .add_if(!t.turn.is_zero(), "turn", vector_function(t.turn))
+                        .str());
+  }
+
+  void changes() {
+    if (!model_.changes().empty()) line("changes:");
+    for (const Change& c : model_.changes()) {
+      Flow flow;
+      flow.add("at", number(c.at)).add("beam", model_[c.beam].name);
+      flow.add_if(c.kind == Change::Kind::material, "material",
+                  c.material.valid() ? model_[c.material].name : "");
+      flow.add_if(c.kind == Change::Kind::section, "section", c.section.valid() ? model_[c.section].name : "");
+      flow.add_if(c.kind == Change::Kind::grow, "grow", "true");
+      flow.add_if(c.kind == Change::Kind::cut, "cut", number(c.s));
+      line("  - " + flow.str());
     }
   }
 

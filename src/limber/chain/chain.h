@@ -1,0 +1,102 @@
+// Where an elastic tree of beams comes to rest. Hall 2013; docs/theory/chain.md.
+//
+//   auto sys = chain::compile(model);              // const: links, loads, ties, where everything sits
+//   chain::Rest s = sys.rest();                    // unloaded
+//   chain::Solver solver(sys.structure());
+//   StaticReport r = solver.solve(s, 1);           // all loads on
+//   chain::observe(sys, solver, s, snapshot);
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "limber/chain/path.h"
+#include "limber/chain/statics.h"
+#include "limber/elastic/beam_links.h"
+#include "limber/elastic/section_constants.h"
+#include "limber/model/model.h"
+#include "limber/result/snapshot.h"
+
+namespace limber::chain {
+
+struct Options {
+  double time = 0;            // [s] whose loads act
+  bool weight_ramps = true;   // the load factor multiplies the weight too; false: it always acts in full
+};
+
+// A joint of a beam: where it sits and what it stands for.
+struct BeamJoint {
+  int beam = -1;      // in the model as written; −1: a joint of the scene's own
+  double s = 0;       // along the beam, 0…1
+  double share = 0;   // [m] of the beam that bends here: stiffness = EI / share
+};
+
+// Pose of a body in its link (link −1: in the world).
+struct BodyPlace {
+  int link = -1;
+  Pose X;
+};
+
+class System {
+ public:
+  const Model& written() const { return written_; }      // with its beams
+  const Model& model() const { return linked_.model; }   // beams replaced by links
+  const Structure& structure() const { return structure_; }
+  Structure& structure() { return structure_; }
+  const result::Layout& layout() const { return layout_; }
+  const std::vector<BodyPlace>& bodies() const { return bodies_; }
+  const std::vector<BeamJoint>& joints() const { return joints_; }
+  const std::vector<elastic::BeamTrace>& traces() const { return linked_.traces; }
+  const std::vector<elastic::SectionConstants>& sections() const { return sections_; }  // one a beam
+  Rest rest() const { return at_rest(structure_); }
+  void set_time(double t);  // loads, moved supports and wind of that time
+  const Options& options() const { return options_; }
+
+ private:
+  friend System compile(const Model& model, const Options& options);
+  System(const Model& model, const Options& options);
+  void link_bodies();
+  void place_joints();
+  void tie();
+  void lay_out();
+
+  Model written_;
+  elastic::LinkedModel linked_;
+  Options options_;
+  Structure structure_;
+  std::vector<BodyPlace> bodies_;
+  std::vector<BeamJoint> joints_;  // of each link
+  std::vector<elastic::SectionConstants> sections_;
+  result::Layout layout_;
+};
+
+// Throws ModelError for what a chain cannot be, with names: joints that slide or float, joints without
+// stiffness, drives, riders.
+System compile(const Model& model, const Options& options = {});
+
+// Poses, lines and probes at `rest`.
+void observe(const System& system, Solver& solver, const Rest& rest, result::Snapshot& snapshot);
+
+// Every beam cut into `factor` times as many elements.
+Model refined(const Model& model, double factor);
+
+// A first guess for a fine structure from the solution of a coarse one of the same scene: curvature and twist
+// along each beam, read between the coarse joints.
+Rest guess_from(const System& coarse, const Rest& solved, const System& fine);
+
+// Brings all loads on; large structures are solved with few elements first.
+StaticReport solve_from_coarse(System& system, Solver& solver, Rest& rest, const StaticOptions& options);
+
+// How far the answer is from that of ever more elements, by the answer with twice as many (Richardson). The
+// largest over the beams' nodes, of the structure's size; `order` 2 for the consistent recipes, 1 for the
+// published ones. `tip` is the same for the beams' tips alone.
+struct ErrorEstimate {
+  double largest = 0, tip = 0;
+  std::string where;  // beam
+  int order = 2;
+  bool ok = false;
+};
+ErrorEstimate estimate_error(const System& system, const Rest& solved, const StaticOptions& options);
+
+}  // namespace limber::chain

@@ -1,0 +1,420 @@
+// compile(): a model of beams becomes a structure of links.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "limber/chain/chain.h"
+#include "limber/elastic/pseudo_rigid_body.h"
+#include "limber/math/so3.h"
+
+namespace limber::chain {
+namespace {
+
+std::vector<Problem> refusals(const Model& m) {
+  std::vector<Problem> out;
+  const std::string instead = "; method articulated takes it";
+  for (const Joint& j : m.joints()) {
+    const auto refuse = [&](const char* field, const std::string& why) {
+      out.push_back({"joint", j.name, field, why + instead});
+    };
+    switch (j.kind) {
+      case JointKind::fixed:
+        continue;
+      case JointKind::free:
+        out.push_back({"body", m[j.child].name, "", "moves freely: a chain comes to rest only if everything "
+                                                    "hangs on a fixed root" + instead});
+        continue;
+      case JointKind::revolute:
+      case JointKind::spherical:
+        break;
+      default:
+        refuse("type", "a chain has ball joints, hinges and welds only");
+        continue;
+    }
+    for (int i = 0; i < dof_count(j.kind); ++i) {
+      if (!(j.law.stiffness[i] > 0)) {
+        refuse("stiffness", "has no stiffness: a mechanism with a free motion has no rest of its own");
+        break;
+      }
+      if (std::isfinite(j.law.lower[i]) || std::isfinite(j.law.upper[i])) {
+        refuse("limits", "a chain's joints have no limits");
+        break;
+      }
+    }
+  }
+  for (const Drive& d : m.drives()) out.push_back({"joint", m[d.joint].name, "drive", "a chain has no motors" + instead});
+  for (const PrescribedMotion& p : m.motions())
+    out.push_back({"joint", m[p.joint].name, "motion", "a chain's joints cannot be led" + instead});
+  for (const Rider& r : m.riders()) out.push_back({"rider", r.name, "", "a chain bears no riders" + instead});
+  for (const Loop& l : m.loops()) {
+    const bool slides = l.kind == JointKind::prismatic || l.kind == JointKind::planar;
+    if (slides && l.a.valid())
+      out.push_back({"loop", l.name, "type", "a guide of a chain must stand on the world: make the world `a`"});
+    for (int i = 0; i < dof_count(l.kind); ++i)
+      if (l.law.stiffness[i] != 0 || std::isfinite(l.law.lower[i]) || std::isfinite(l.law.upper[i])) {
+        out.push_back({"loop", l.name, "stiffness", "ties of a chain have no springs or limits" + instead});
+        break;
+      }
+    if (l.a.valid() && (!l.shift.is_zero() || !l.turn.is_zero()))
+      out.push_back({"loop", l.name, "shift", "only a tie to the world can be moved"});
+  }
+  return out;
+}
+
+}  // namespace
+
+System compile(const Model& model, const Options& options) { return System(model, options); }
+
+System::System(const Model& model, const Options& options)
+    : written_(model), linked_(elastic::beams_to_links(model)), options_(options) {
+  if (auto problems = refusals(linked_.model); !problems.empty()) throw ModelError(std::move(problems));
+  link_bodies();
+  if (structure_.links.count() == 0)
+    throw ModelError({{"scene", model.title(), "", "nothing can bend: there is no beam and no sprung joint"}});
+  place_joints();
+  structure_.resize_loads();
+  Balance b;
+  b.resize(structure_.links.count());
+  place(structure_, rest().shape, b);
+  Vec3 low = Vec3::Constant(1e300), high = -low;
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    const BodyPlace& at = bodies_[i];
+    const Vec3 x = at.link < 0 ? at.X.p : Vec3(b.in.c[at.link] + b.R[at.link] * at.X.p);
+    low = low.cwiseMin(x), high = high.cwiseMax(x);
+  }
+  for (const elastic::BeamTrace& trace : linked_.traces)
+    for (std::size_t k = 0; k < trace.points.size(); ++k) {
+      const BodyPlace& at = bodies_[trace.bodies[k].value];
+      const Vec3 p = at.X * trace.points[k];
+      const Vec3 x = at.link < 0 ? p : Vec3(b.in.c[at.link] + b.R[at.link] * p);
+      low = low.cwiseMin(x), high = high.cwiseMax(x);
+    }
+  structure_.size = std::max((high - low).norm(), 1e-300);
+  tie();
+  for (SpringTie& spring : structure_.springs) {
+    const auto at = [&](int link, const Vec3& p) -> Vec3 {
+      return link < 0 ? p : Vec3(b.in.c[link] + b.R[link] * p);
+    };
+    if (spring.law.rest_length < 0)
+      spring.law.rest_length = (at(spring.b, spring.p_b) - at(spring.a, spring.p_a)).norm();
+  }
+  set_time(options_.time);
+  lay_out();
+}
+
+void System::link_bodies() {
+  const Model& m = linked_.model;
+  bodies_.resize(m.bodies().size());
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    const Joint& j = m.joints()[i];
+    const BodyPlace parent = j.parent.valid() ? bodies_[j.parent.value] : BodyPlace{};
+    const Pose F = parent.X * j.X_PF;
+    if (j.kind == JointKind::fixed) {
+      bodies_[i] = {parent.link, F * j.X_BM.inverse()};
+      continue;
+    }
+    // θ counts from where the spring has no moment.
+    Pose rest = F;
+    const bool hinge = j.kind == JointKind::revolute;
+    rest.R = F.R * joint_pose(j.kind, j.law.rest).R;
+    const Vec3 k = hinge ? Vec3(j.law.stiffness[0], j.law.stiffness[0], j.law.stiffness[0])
+                         : Vec3(j.law.stiffness[0], j.law.stiffness[1], j.law.stiffness[2]);
+    bodies_[i] = {structure_.links.add(parent.link, rest, k, hinge, j.name), j.X_BM.inverse()};
+  }
+}
+
+void System::place_joints() {
+  joints_.assign(structure_.links.parent.size(), BeamJoint{});
+  std::vector<int> link_of(linked_.model.bodies().size());
+  sections_.resize(written_.beams().size());
+  // The links of a beam carry its name and a number.
+  std::size_t body = 0;
+  const auto bodies = linked_.model.bodies();
+  std::vector<std::pair<std::string_view, int>> names;
+  for (; body < bodies.size(); ++body) names.emplace_back(bodies[body].name, static_cast<int>(body));
+  std::sort(names.begin(), names.end());
+  for (std::size_t b = 0; b < written_.beams().size(); ++b) {
+    const Beam& beam = written_.beams()[b];
+    sections_[b] = elastic::section_constants(written_[beam.section].shape);
+    const auto recipe = elastic::recipe_joints(beam.recipe);
+    const double length = path_length(beam.path);
+    const int n = beam.elements * static_cast<int>(recipe.size());
+    for (int k = 0; k < n; ++k) {
+      const std::string name = fmt::format("{}.{}", beam.name, k);
+      const auto found = std::lower_bound(names.begin(), names.end(), std::pair<std::string_view, int>(name, -1));
+      const BodyPlace& at = bodies_[found->second];
+      const auto& j = recipe[k % recipe.size()];
+      joints_[at.link] = {static_cast<int>(b), (k / static_cast<int>(recipe.size()) + j.x) / beam.elements,
+                          j.bend_compliance * length / beam.elements};
+    }
+  }
+}
+
+void System::tie() {
+  const auto end = [&](BodyId body, const Pose& X) -> std::pair<int, Pose> {
+    if (!body.valid()) return {-1, X};
+    const BodyPlace& at = bodies_[body.value];
+    return {at.link, at.X * X};
+  };
+  for (const Loop& l : linked_.model.loops()) {
+    Closure c;
+    c.name = l.name;
+    c.kind = l.kind;
+    std::tie(c.a, c.X_A) = end(l.a, l.X_AF);
+    std::tie(c.b, c.X_B) = end(l.b, l.X_BM);
+    structure_.closures.push_back(std::move(c));
+  }
+  for (const Spring& s : linked_.model.springs()) {
+    SpringTie t;
+    t.name = s.name;
+    const auto at = [&](const Attachment& a) { return end(a.body, Pose::translation(a.p)); };
+    const auto [a, X_a] = at(s.a);
+    const auto [b, X_b] = at(s.b);
+    t.a = a, t.b = b, t.p_a = X_a.p, t.p_b = X_b.p;
+    t.law = {s.stiffness, 0, s.rest_length, s.tension_only};
+    structure_.springs.push_back(std::move(t));
+  }
+}
+
+void System::set_time(double t) {
+  options_.time = t;
+  const Model& m = linked_.model;
+  Structure& s = structure_;
+  std::fill(s.fixed.begin(), s.fixed.end(), DeadLoad{});
+  std::fill(s.ramped.begin(), s.ramped.end(), DeadLoad{});
+  s.turning_fixed.clear(), s.turning_ramped.clear(), s.wind.clear();
+
+  const Vec3 g = m.gravity().value(t);
+  auto& weights = options_.weight_ramps ? s.ramped : s.fixed;
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    const BodyPlace& at = bodies_[i];
+    if (at.link < 0 || g.isZero(0)) continue;
+    const Inertia inertia = m.bodies()[i].inertia.in_frame(at.X);
+    weights[at.link].F += inertia.m * g;
+    weights[at.link].S += g * inertia.h.transpose();
+  }
+  for (const PointLoad& l : m.point_loads()) {
+    if (!l.at.body.valid()) continue;
+    const BodyPlace& at = bodies_[l.at.body.value];
+    if (at.link < 0) continue;
+    const Vec3 f = l.force.value(t), moment = l.moment.value(t), p = at.X * l.at.p;
+    if (!l.follows) {
+      s.ramped[at.link].F += f;
+      s.ramped[at.link].S += f * p.transpose();
+      s.ramped[at.link].M += moment;
+    } else {
+      const Vec3 own = at.X.R * f;
+      s.turning_ramped.push_back({at.link, own, own * p.transpose(), at.X.R * moment});
+    }
+  }
+  if (m.wind() && !m.wind()->velocity.value(t).isZero(0)) {
+    s.air = m.wind()->velocity.value(t);
+    s.air_pressure = 0.5 * m.wind()->air_density * m.wind()->drag_coefficient;
+    for (std::size_t i = 0; i < bodies_.size(); ++i)
+      if (bodies_[i].link >= 0)
+        for (const limber::Shape& shape : m.bodies()[i].shapes)
+          s.wind.push_back({bodies_[i].link, shape.geometry, bodies_[i].X * shape.X_BG});
+  }
+  for (std::size_t i = 0; i < s.closures.size(); ++i) {
+    s.closures[i].shift = m.loops()[i].shift.value(t);
+    s.closures[i].turn = m.loops()[i].turn.value(t);
+  }
+  s.loads_changed();
+}
+
+void System::lay_out() {
+  const Model& m = linked_.model;
+  layout_.title = m.title();
+  for (std::size_t i = 0; i < m.bodies().size(); ++i)
+    layout_.frames.push_back({m.bodies()[i].name, m.bodies()[i].shapes, m.bodies()[i].color, bodies_[i].link < 0});
+  for (const elastic::BeamTrace& trace : linked_.traces)
+    layout_.polylines.push_back({trace.name, static_cast<int>(trace.points.size()), 0, {}});
+  for (const Spring& spring : m.springs()) layout_.polylines.push_back({spring.name, 2, 0, {}});
+  for (const Probe& p : m.probes()) {
+    const auto add = [&](const char* unit, int count) {
+      constexpr const char* xyz[] = {".x", ".y", ".z"};
+      for (int c = 0; c < count; ++c) layout_.scalars.push_back({p.name + (count == 1 ? "" : xyz[c]), unit});
+    };
+    switch (p.quantity) {
+      case Quantity::position: add("m", 3); break;
+      case Quantity::rotation: add("rad", 3); break;
+      case Quantity::spring_length: add("m", 1); break;
+      case Quantity::spring_tension: add("N", 1); break;
+      case Quantity::gravity_energy:
+      case Quantity::elastic_energy:
+      case Quantity::total_energy: add("J", 1); break;
+      default: break;  // velocities and what a chain has not: not in the table
+    }
+  }
+}
+
+void observe(const System& system, Solver& solver, const Rest& rest, result::Snapshot& out) {
+  solver.evaluate(rest, false);
+  const Balance& b = solver.balance();
+  const Model& m = system.model();
+  const auto pose = [&](BodyId body) -> Pose {
+    if (!body.valid()) return {};
+    const BodyPlace& at = system.bodies()[body.value];
+    return at.link < 0 ? at.X : Pose{b.R[at.link], b.in.c[at.link]} * at.X;
+  };
+  out.resize(system.layout());
+  out.time = system.options().time;
+  for (std::size_t i = 0; i < m.bodies().size(); ++i) {
+    const Pose X = pose(BodyId{static_cast<std::int32_t>(i)});
+    out.rotations[i] = math::to_quat(X.R);
+    out.positions[i] = X.p;
+  }
+  std::size_t next = 0;
+  for (const elastic::BeamTrace& trace : system.traces())
+    for (std::size_t k = 0; k < trace.points.size(); ++k)
+      out.points[next++] = pose(trace.bodies[k]) * trace.points[k];
+  for (const Spring& spring : m.springs()) {
+    out.points[next++] = pose(spring.a.body) * spring.a.p;
+    out.points[next++] = pose(spring.b.body) * spring.b.p;
+  }
+  next = 0;
+  for (const Probe& p : m.probes()) {
+    const auto put = [&](const Vec3& v) {
+      for (int c = 0; c < 3; ++c) out.scalars[next++] = v[c];
+    };
+    switch (p.quantity) {
+      case Quantity::position: put(pose(p.at.body) * p.at.p); break;
+      case Quantity::rotation: put(math::so3_log(pose(p.at.body).R)); break;
+      case Quantity::spring_length:
+      case Quantity::spring_tension: {
+        const Spring& spring = m.springs()[p.spring.value];
+        const double l = (pose(spring.b.body) * spring.b.p - pose(spring.a.body) * spring.a.p).norm();
+        const elastic::SpringParameters& law = system.structure().springs[p.spring.value].law;
+        const double x = l - law.rest_length;
+        const double tension = law.tension_only && x < 0 ? 0 : law.stiffness * x;
+        out.scalars[next++] = p.quantity == Quantity::spring_length ? l : tension;
+        break;
+      }
+      case Quantity::elastic_energy: out.scalars[next++] = b.elastic + solver.ties().spring_energy(); break;
+      case Quantity::gravity_energy: out.scalars[next++] = b.dead; break;
+      case Quantity::total_energy:
+        out.scalars[next++] = b.elastic + solver.ties().spring_energy() + b.dead;
+        break;
+      default: break;
+    }
+  }
+}
+
+Model refined(const Model& model, double factor) {
+  ModelParts parts = model.parts();
+  for (Beam& b : parts.beams) b.elements = std::max(1, static_cast<int>(std::lround(b.elements * factor)));
+  return Model(std::move(parts));
+}
+
+Rest guess_from(const System& coarse, const Rest& solved, const System& fine) {
+  // Rotation a metre at the coarse joints of each beam, in order along it.
+  struct Sample {
+    double s;
+    Vec3 rate;
+  };
+  std::vector<std::vector<Sample>> samples(coarse.written().beams().size());
+  for (int k = 0; k < coarse.structure().links.count(); ++k) {
+    const BeamJoint& j = coarse.joints()[k];
+    if (j.beam >= 0) samples[j.beam].push_back({j.s, solved.shape.theta[k] / j.share});
+  }
+  for (auto& list : samples)
+    std::sort(list.begin(), list.end(), [](const Sample& a, const Sample& b) { return a.s < b.s; });
+  Rest guess = fine.rest();
+  guess.lambda = solved.lambda;
+  guess.factor = solved.factor;
+  std::vector<Vec3> delta(guess.shape.theta.size(), Vec3::Zero());
+  int own = 0;
+  std::vector<int> own_coarse;  // joints of the scene's own keep their order
+  for (int k = 0; k < coarse.structure().links.count(); ++k)
+    if (coarse.joints()[k].beam < 0) own_coarse.push_back(k);
+  for (int k = 0; k < fine.structure().links.count(); ++k) {
+    const BeamJoint& j = fine.joints()[k];
+    if (j.beam < 0) {
+      delta[k] = solved.shape.theta[own_coarse[own++]];
+      continue;
+    }
+    const auto& list = samples[j.beam];
+    auto after = std::upper_bound(list.begin(), list.end(), j.s, [](double s, const Sample& x) { return s < x.s; });
+    if (list.size() == 1) {
+      delta[k] = j.share * list[0].rate;
+      continue;
+    }
+    if (after == list.begin()) ++after;
+    if (after == list.end()) --after;
+    const Sample &a = *(after - 1), &b = *after;
+    const double w = (j.s - a.s) / (b.s - a.s);
+    delta[k] = j.share * ((1 - w) * a.rate + w * b.rate);
+  }
+  advance(fine.structure().links, guess.shape, delta, 1);
+  return guess;
+}
+
+StaticReport solve_from_coarse(System& system, Solver& solver, Rest& rest, const StaticOptions& options) {
+  // Worth it only from rest and with many elements; the coarse answer decides the branch.
+  int most = 0;
+  for (const Beam& b : system.written().beams()) most = std::max(most, b.elements);
+  constexpr int few = 12;
+  const bool untouched = std::all_of(rest.shape.theta.begin(), rest.shape.theta.end(),
+                                     [](const Vec3& t) { return t.isZero(0); });
+  if (options.load_steps > 0 || most < 4 * few || rest.factor != 0 || !untouched)
+    return solver.solve(rest, 1, options);
+  const System coarse = compile(refined(system.written(), static_cast<double>(few) / most), system.options());
+  Solver coarse_solver(coarse.structure());
+  Rest solved = coarse.rest();
+  StaticOptions loose = options;
+  loose.tolerance = std::max(options.tolerance, 1e-6);
+  const StaticReport first = coarse_solver.solve(solved, 1, loose);
+  if (first.report.ok()) {
+    Rest guess = guess_from(coarse, solved, system);
+    StaticReport report;
+    if (solver.newton(guess, options, report, first.symmetric ? first.negative : -1)) {
+      // From its own end: nothing is left to do but to report.
+      StaticReport done = solver.solve(guess, 1, options);
+      if (done.report.ok()) {
+        rest = guess;
+        done.lost = first.lost;
+        done.load_steps = first.load_steps;
+        done.report.iterations += first.report.iterations;
+        done.report.total_iterations += first.report.total_iterations;
+        return done;
+      }
+    }
+  }
+  return solver.solve(rest, 1, options);
+}
+
+ErrorEstimate estimate_error(const System& system, const Rest& solved, const StaticOptions& options) {
+  ErrorEstimate e;
+  for (const Beam& b : system.written().beams())
+    if (b.recipe == Recipe::published_1r || b.recipe == Recipe::published_3r) e.order = 1;
+  System fine = compile(refined(system.written(), 2), system.options());
+  Solver solver(fine.structure());
+  Rest rest = guess_from(system, solved, fine);
+  StaticReport report;
+  StaticOptions o = options;
+  if (!solver.newton(rest, o, report)) return e;
+  Solver coarse(system.structure());
+  result::Snapshot a, b;
+  observe(system, coarse, solved, a);
+  observe(fine, solver, rest, b);
+  std::size_t i = 0, j = 0;
+  for (std::size_t t = 0; t < system.traces().size(); ++t) {
+    const std::size_t n = system.traces()[t].points.size(), m = fine.traces()[t].points.size();
+    const std::size_t ratio = (m - 1) / (n - 1);
+    for (std::size_t k = 0; k < n; ++k) {
+      const double d = (a.points[i + k] - b.points[j + k * ratio]).norm();
+      if (d > e.largest) e.largest = d, e.where = system.traces()[t].name;
+      if (k + 1 == n) e.tip = std::max(e.tip, d);
+    }
+    i += n, j += m;
+  }
+  // error(n) − error(2n) = (1 − 2^−order) error(n).
+  const double whole = e.order == 2 ? 4.0 / 3 : 2.0;
+  e.largest *= whole / system.structure().size;
+  e.tip *= whole / system.structure().size;
+  e.ok = true;
+  return e;
+}
+
+}  // namespace limber::chain

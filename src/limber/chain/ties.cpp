@@ -1,0 +1,281 @@
+#include "limber/chain/ties.h"
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/QR>
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "limber/math/so3.h"
+
+namespace limber::chain {
+namespace {
+
+constexpr double dependent = 1e-11;  // of the largest eigenvalue of W: the row adds nothing
+
+struct Dyad {
+  int u, v;  // axes of F and M
+  double w;
+};
+struct Directors {
+  int count;
+  std::array<Dyad, 2> of;
+};
+
+// φ = Σ w F_u·M_v: the sine of a small angle, zero when the frames agree.
+constexpr Directors about_x{2, {{{1, 2, 0.5}, {2, 1, -0.5}}}};
+constexpr Directors about_y{2, {{{2, 0, 0.5}, {0, 2, -0.5}}}};
+constexpr Directors about_z{2, {{{0, 1, 0.5}, {1, 0, -0.5}}}};
+constexpr Directors x_on_z{1, {{{0, 2, 1.0}, {0, 0, 0}}}};
+constexpr Directors y_on_z{1, {{{1, 2, 1.0}, {0, 0, 0}}}};
+constexpr Directors x_on_y{1, {{{0, 1, 1.0}, {0, 0, 0}}}};
+
+struct ClosureRows {
+  int positions;            // along F's axes from `first`
+  int first;
+  bool world_axes;          // all three: axes of the world serve
+  int directors;
+  std::array<Directors, 3> of;
+};
+
+ClosureRows rows_of(JointKind kind) {
+  switch (kind) {
+    case JointKind::fixed: return {3, 0, true, 3, {about_x, about_y, about_z}};
+    case JointKind::revolute: return {3, 0, true, 2, {x_on_z, y_on_z, about_z}};
+    case JointKind::universal: return {3, 0, true, 1, {x_on_y, about_y, about_z}};
+    case JointKind::spherical: return {3, 0, true, 0, {about_x, about_y, about_z}};
+    case JointKind::prismatic: return {2, 0, false, 3, {about_x, about_y, about_z}};
+    case JointKind::planar: return {1, 2, false, 2, {x_on_z, y_on_z, about_z}};
+    case JointKind::free: break;
+  }
+  return {0, 0, true, 0, {about_x, about_y, about_z}};
+}
+
+Pose end_pose(const Balance& b, int link, const Pose& X) {
+  return link < 0 ? X : Pose{b.R[link], b.in.c[link]} * X;
+}
+
+Vec3 arm_of(const Balance& b, int link, const Vec3& x) { return link < 0 ? x : Vec3(x - b.in.c[link]); }
+
+}  // namespace
+
+int row_count(JointKind kind) {
+  const ClosureRows r = rows_of(kind);
+  return r.positions + r.directors;
+}
+
+double Ties::worst_gap() const {
+  double worst = 0;
+  for (const double g : gap_) worst = std::max(worst, std::abs(g));
+  return worst;
+}
+
+void Ties::build(const Structure& s, const Balance& b, double factor, const std::vector<double>& lambda) {
+  rows_.clear(), elastic_.clear(), gap_.clear(), gap_rate_.clear(), tugs_.clear();
+  spring_energy_ = 0;
+  for (int i = 0; i < static_cast<int>(s.closures.size()); ++i)
+    close(s, b, i, factor, lambda.data() + rows_.size());
+  held_ = static_cast<int>(rows_.size());
+  for (const SpringTie& spring : s.springs) stretch(s, b, spring);
+  rows_.insert(rows_.end(), elastic_.begin(), elastic_.end());
+}
+
+void Ties::close(const Structure& s, const Balance& b, int index, double factor, const double* lambda) {
+  const Closure& c = s.closures[index];
+  const bool moved = !c.shift.isZero(0) || !c.turn.isZero(0);
+  const auto frame = [&](double at) {
+    return end_pose(b, c.a, moved ? c.X_A * Pose{math::so3_exp(at * c.turn), at * c.shift} : c.X_A);
+  };
+  const Pose F = frame(factor), M = end_pose(b, c.b, c.X_B);
+  constexpr double h = 1e-6;
+  const Pose F_up = moved ? frame(factor + h) : F, F_down = moved ? frame(factor - h) : F;
+  const ClosureRows list = rows_of(c.kind);
+
+  for (int i = 0; i < list.positions; ++i) {
+    const int axis = list.first + i;
+    const auto direction = [&](const Pose& X) -> Vec3 {
+      return list.world_axes ? Vec3::Unit(axis) : Vec3(X.R.col(axis));
+    };
+    const auto phi = [&](const Pose& X) { return direction(X).dot(M.p - X.p); };
+    const Vec3 u = direction(F);
+    Row row;
+    row.closure = index;
+    row.a = {c.a, -u, F.p, Vec3::Zero()};
+    row.b = {c.b, u, M.p, Vec3::Zero()};
+    const double l = *lambda++;
+    tugs_.push_back({c.a, l * u, arm_of(b, c.a, F.p), false, index, false});
+    tugs_.push_back({c.b, -l * u, arm_of(b, c.b, M.p), false, index, true});
+    rows_.push_back(row);
+    gap_.push_back(phi(F));
+    gap_rate_.push_back(moved ? (phi(F_up) - phi(F_down)) / (2 * h) : 0);
+  }
+
+  Mat3 X = Mat3::Zero();  // Ω_aᵀ X Ω_b, only where both ends turn
+  for (int i = 0; i < list.directors; ++i) {
+    Row row;
+    row.closure = index;
+    row.a.link = c.a, row.b.link = c.b;
+    double value = 0, up = 0, down = 0;
+    const double l = *lambda++;
+    for (int d = 0; d < list.of[i].count; ++d) {
+      const Dyad& dyad = list.of[i].of[d];
+      const double w = dyad.w * s.size;
+      const Vec3 u = F.R.col(dyad.u), v = M.R.col(dyad.v);
+      value += w * u.dot(v);
+      up += w * F_up.R.col(dyad.u).dot(v);
+      down += w * F_down.R.col(dyad.u).dot(v);
+      row.b.m += w * v.cross(u);
+      row.a.m += w * u.cross(v);
+      tugs_.push_back({c.b, -l * w * u, v, true, index, true});
+      tugs_.push_back({c.a, -l * w * v, u, true, index, false});
+      X += l * w * (u.dot(v) * Mat3::Identity() - v * u.transpose());
+    }
+    rows_.push_back(row);
+    gap_.push_back(value);
+    gap_rate_.push_back(moved ? (up - down) / (2 * h) : 0);
+  }
+
+  if (c.a < 0 || c.b < 0 || X.isZero(0)) return;
+  Mat6 both = Mat6::Zero();
+  both.topRightCorner<3, 3>() = X;
+  both.bottomLeftCorner<3, 3>() = X.transpose();
+  const Eigen::SelfAdjointEigenSolver<Mat6> eigen(both);
+  for (int i = 0; i < 6; ++i) {
+    const double kappa = eigen.eigenvalues()[i];
+    if (std::abs(kappa) < 1e-14 * eigen.eigenvalues().cwiseAbs().maxCoeff()) continue;
+    Row row;
+    row.a.link = c.a, row.b.link = c.b;
+    row.a.m = eigen.eigenvectors().col(i).head<3>();
+    row.b.m = eigen.eigenvectors().col(i).tail<3>();
+    row.compliance = 1 / kappa;
+    elastic_.push_back(row);
+  }
+}
+
+void Ties::stretch(const Structure& s, const Balance& b, const SpringTie& spring) {
+  const auto at = [&](int link, const Vec3& p) -> Vec3 {
+    return link < 0 ? p : Vec3(b.in.c[link] + b.R[link] * p);
+  };
+  const bool gone = (spring.a >= 0 && !s.links.active[spring.a]) ||
+                    (spring.b >= 0 && !s.links.active[spring.b]);
+  if (gone) return;
+  const Vec3 x_a = at(spring.a, spring.p_a), x_b = at(spring.b, spring.p_b), d = x_b - x_a;
+  const elastic::SpringLine line = elastic::spring_line(spring.law, d, Vec3::Zero(), false);
+  const double l = d.norm(), x = l - spring.law.rest_length;
+  if (!(spring.law.tension_only && x <= 0)) spring_energy_ += 0.5 * spring.law.stiffness * x * x;
+  tugs_.push_back({spring.a, line.pull, arm_of(b, spring.a, x_a)});
+  tugs_.push_back({spring.b, -line.pull, arm_of(b, spring.b, x_b)});
+  if (line.K.isZero(0)) return;
+  const Eigen::SelfAdjointEigenSolver<Mat3> eigen(line.K);
+  for (int i = 0; i < 3; ++i) {
+    const double kappa = eigen.eigenvalues()[i];
+    if (std::abs(kappa) < 1e-13 * spring.law.stiffness) continue;
+    const Vec3 e = eigen.eigenvectors().col(i);
+    Row row;
+    row.a = {spring.a, -e, x_a, Vec3::Zero()};
+    row.b = {spring.b, e, x_b, Vec3::Zero()};
+    row.compliance = 1 / kappa;
+    elastic_.push_back(row);
+  }
+}
+
+void TiedTangent::spread(const Structure& s, const Balance& b, const Row& row, double factor,
+                         std::vector<Vec3>& t) const {
+  if (row.joint >= 0) {
+    t[row.joint] += factor * row.b.m;
+    return;
+  }
+  for (const RowEnd* e : {&row.a, &row.b})
+    for (int k = e->link; k >= 0; k = s.links.parent[k])
+      t[k] += factor * ((e->x - b.in.c[k]).cross(e->f) + e->m);
+}
+
+double TiedTangent::gather(const Structure& s, const Balance& b, const Row& row,
+                           const std::vector<Vec3>& delta) const {
+  if (row.joint >= 0) return row.b.m.dot(delta[row.joint]);
+  double sum = 0;
+  for (const RowEnd* e : {&row.a, &row.b})
+    for (int k = e->link; k >= 0; k = s.links.parent[k])
+      sum += delta[k].dot((e->x - b.in.c[k]).cross(e->f) + e->m);
+  return sum;
+}
+
+void TiedTangent::factor(const Structure& s, const Balance& b, const Ties& ties, double sigma) {
+  tangent_.factor(s.links, b.in, sigma);
+  symmetric_ = !b.in.general;
+  negative_ = tangent_.negative();
+  least_ = tangent_.least_pivot();
+  rows_ = ties.rows();
+  held_ = ties.held();
+  redundant_ = 0;
+  redundant_closures_.clear();
+  for (const MovedPivot& m : tangent_.moved()) {
+    Row row;
+    row.joint = m.link;
+    row.b.m = m.along;
+    row.compliance = -1 / m.by;
+    rows_.push_back(row);
+  }
+  const int n = static_cast<int>(rows_.size());
+  if (n == 0) return;
+
+  Z_.resize(static_cast<std::size_t>(n));
+  Eigen::MatrixXd W(n, n);
+  for (int j = 0; j < n; ++j) {
+    scratch_.assign(static_cast<std::size_t>(s.links.count()), Vec3::Zero());
+    spread(s, b, rows_[j], 1, scratch_);
+    for (int k = 0; k < s.links.count(); ++k)
+      if (s.links.hinge[k]) scratch_[k] = b.in.axis[k] * b.in.axis[k].dot(scratch_[k]);
+    tangent_.solve(s.links, scratch_, Z_[j]);
+    for (int i = 0; i < n; ++i) W(i, j) = gather(s, b, rows_[i], Z_[j]);
+    W(j, j) += rows_[j].compliance;
+  }
+  // Rows of very different size (metres, springs, borders): to unit diagonal first.
+  const Eigen::VectorXd scale = W.diagonal().cwiseAbs().cwiseMax(1e-300).cwiseSqrt().cwiseInverse();
+  W = scale.asDiagonal() * W * scale.asDiagonal();
+  if (symmetric_) {
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(0.5 * (W + W.transpose()));
+    const Eigen::VectorXd& e = eigen.eigenvalues();
+    const double largest = e.cwiseAbs().maxCoeff();
+    Eigen::VectorXd inverse = Eigen::VectorXd::Zero(n);
+    for (int i = 0; i < n; ++i) {
+      if (std::abs(e[i]) <= dependent * largest) {
+        ++redundant_;
+        int most = 0;
+        eigen.eigenvectors().col(i).cwiseAbs().maxCoeff(&most);
+        if (rows_[most].closure >= 0) redundant_closures_.push_back(rows_[most].closure);
+        continue;
+      }
+      inverse[i] = 1 / e[i];
+      // One more negative direction of the bordered matrix for a positive eigenvalue of W …
+      if (e[i] > 0) ++negative_;
+    }
+    // … of which closures and stiff rows account for one each.
+    negative_ += redundant_;
+    for (const Row& row : rows_)
+      if (row.closure >= 0 || row.compliance > 0) --negative_;
+    W_inverse_ = eigen.eigenvectors() * inverse.asDiagonal() * eigen.eigenvectors().transpose();
+  } else {
+    const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> qr(W);
+    redundant_ = n - static_cast<int>(qr.rank());
+    W_inverse_ = qr.pseudoInverse();
+  }
+  W_inverse_ = scale.asDiagonal() * W_inverse_ * scale.asDiagonal();
+}
+
+void TiedTangent::solve(const Structure& s, const Balance& b, const std::vector<Vec3>& t,
+                        const std::vector<double>& gap, std::vector<Vec3>& delta,
+                        std::vector<double>& dlambda) {
+  tangent_.solve(s.links, t, delta);
+  dlambda.assign(static_cast<std::size_t>(held_), 0.0);
+  const int n = static_cast<int>(rows_.size());
+  if (n == 0) return;
+  Eigen::VectorXd v(n);
+  for (int i = 0; i < n; ++i) v[i] = gather(s, b, rows_[i], delta) + (i < held_ ? gap[i] : 0);
+  const Eigen::VectorXd y = W_inverse_ * v;
+  for (int j = 0; j < n; ++j)
+    for (int k = 0; k < s.links.count(); ++k) delta[k] -= y[j] * Z_[j][k];
+  for (int i = 0; i < held_; ++i) dlambda[i] = y[i];
+}
+
+}  // namespace limber::chain

@@ -1,0 +1,84 @@
+// What holds a chain beyond its root: supports, branches joined to each other, springs between points.
+//
+// A closure is a set of rows φ = 0 with multipliers λ (forces); a spring is a set of rows with a stiffness.
+// Both are few, so the tangent of the bare tree is factored as if they were not there and they enter by a
+// small dense matrix, W = G K⁻¹ Gᵀ + diag(1/κ), κ = ∞ for a closure. The rows of a closure are either
+// positions, φ = u·(x_b − x_a), or directors, φ = Σ w u_a·v_b: both linear in what a dead load would be, so
+// that their second derivative is that of a dead load, −λu at x_b, and needs nothing new in the tangent.
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "limber/chain/structure.h"
+
+namespace limber::chain {
+
+struct RowEnd {
+  int link = -1;
+  Vec3 f = Vec3::Zero(), x = Vec3::Zero();  // a unit force at x …
+  Vec3 m = Vec3::Zero();                    // … and a moment, world axes
+};
+struct Row {
+  RowEnd a, b;
+  int joint = -1;  // instead of ends: this joint's own rotation along b.m
+  double compliance = 0;  // 1/κ
+  int closure = -1;
+};
+
+// Rows each kind of closure has.
+int row_count(JointKind kind);
+
+class Ties {
+ public:
+  // As the links stand (place() done): rows, gaps [m, rotations times the size], tugs of multipliers and
+  // springs.
+  void build(const Structure& s, const Balance& b, double factor, const std::vector<double>& lambda);
+  int held() const { return held_; }  // rows of closures; they come first
+  const std::vector<Row>& rows() const { return rows_; }
+  const std::vector<double>& gap() const { return gap_; }
+  const std::vector<double>& gap_rate() const { return gap_rate_; }  // ∂φ/∂factor
+  const std::vector<Tug>& tugs() const { return tugs_; }
+  double spring_energy() const { return spring_energy_; }
+  double worst_gap() const;
+
+ private:
+  void close(const Structure& s, const Balance& b, int closure, double factor, const double* lambda);
+  void stretch(const Structure& s, const Balance& b, const SpringTie& spring);
+  int held_ = 0;
+  double spring_energy_ = 0;
+  std::vector<Row> rows_, elastic_;
+  std::vector<double> gap_, gap_rate_;
+  std::vector<Tug> tugs_;
+};
+
+// Tangent and ties together.
+class TiedTangent {
+ public:
+  void factor(const Structure& s, const Balance& b, const Ties& ties, double sigma);
+  // K δ + Gᵀ dλ = t, G δ = −gap.
+  void solve(const Structure& s, const Balance& b, const std::vector<Vec3>& t, const std::vector<double>& gap,
+             std::vector<Vec3>& delta, std::vector<double>& dlambda);
+  int negative() const { return negative_; }     // directions of instability within the closures
+  bool symmetric() const { return symmetric_; }  // else negative() says nothing
+  int redundant() const { return redundant_; }   // rows that hang on others
+  double least_pivot() const { return least_; }
+  int weakest() const { return tangent_.weakest(); }
+  const std::vector<int>& redundant_closures() const { return redundant_closures_; }
+
+ private:
+  void spread(const Structure& s, const Balance& b, const Row& row, double factor, std::vector<Vec3>& t) const;
+  double gather(const Structure& s, const Balance& b, const Row& row, const std::vector<Vec3>& delta) const;
+
+  Tangent tangent_;
+  std::vector<Row> rows_;
+  int held_ = 0, negative_ = 0, redundant_ = 0;
+  double least_ = 0;
+  bool symmetric_ = true;
+  std::vector<int> redundant_closures_;
+  std::vector<std::vector<Vec3>> Z_;
+  Eigen::MatrixXd W_inverse_;
+  std::vector<Vec3> scratch_;
+};
+
+}  // namespace limber::chain
