@@ -11,6 +11,7 @@
 #include "errors.h"
 #include "limber/articulated/statics.h"
 #include "limber/result/files.h"
+#include "static_thread.h"
 #include "scene_arguments.h"
 #include "terminal.h"
 
@@ -22,7 +23,7 @@ using Json = nlohmann::ordered_json;
 struct StaticArguments {
   SceneArguments scene;
   articulated::StaticOptions options;
-  std::string at, write;
+  std::string at, write, method;
   bool json = false, all = false;
 };
 
@@ -138,6 +139,8 @@ void print(const articulated::System& system, const Found& f, bool all) {
 
 int solve(const StaticArguments& a) {
   const scene::Scene scene = load_scene(a.scene);
+  if (a.method == "thread" || (a.method.empty() && scene.run.method == sim::Method::thread))
+    return solve_threads(scene, {a.at.empty() ? 0 : parse_time("--at", a.at), a.options.load_steps, a.json, a.all, a.write});
   Found f;
   try {
     const articulated::System system = articulated::compile(scene.model, scene.run.articulated);
@@ -172,6 +175,7 @@ void add_static(CLI::App& app, int& code) {
       app.add_subcommand("static", "where a scene comes to rest, and whether it would stay there");
   sub->add_option("scene", a->scene.file, "scene file")->required()->type_name("FILE");
   add_set_option(*sub, a->scene.set);
+  sub->add_option("--method", a->method, "method (default: the scene's)")->check(CLI::IsMember({"articulated", "thread"}));
   sub->add_option("--at", a->at, "time whose loads act (default: 0 s)")->type_name("TIME");
   sub->add_option("--load-steps", a->options.load_steps, "apply loads and weight in so many steps")
       ->check(CLI::Range(1, 10000));

@@ -89,10 +89,13 @@ InfoSection probe_section(const Model& model) {
 }
 
 InfoSection options_section(const sim::RunOptions& o) {
+  const bool threads = o.method == sim::Method::thread;
   return {"run",
           {{"method", std::string(sim::to_string(o.method)), "", ""},
-           {"integrator", std::string(articulated::to_string(o.articulated.integrator)), "", ""},
-           {"solver", std::string(articulated::to_string(o.articulated.solver)), "", ""},
+           {"integrator", std::string(threads ? thread::to_string(o.thread.integrator)
+                                             : articulated::to_string(o.articulated.integrator)), "", ""},
+           {"solver", std::string(threads ? thread::to_string(o.thread.solver)
+                                         : articulated::to_string(o.articulated.solver)), "", ""},
            {"time", o.time, "s", ""},
            {"step", o.step, "s", format_count(static_cast<std::size_t>(o.steps()), "step", "steps")},
            {"frame", static_cast<double>(o.steps_per_frame()) * o.step, "s",

@@ -129,10 +129,10 @@ std::vector<Object> beam_objects() {
        "beam",
        "A beam",
        "A slender elastic beam, clamped at its root. Its ends are `finger.root` and `finger.tip`, a place "
-       "between `finger@0.5`.",
-       {
+       "between `finger@0.5`. With `run: {method: thread}` every beam is a thread.",
+       join({{
            place("from", "where the root is clamped; the path is given from there").otherwise("world"),
-           Key{"path", Type::polyline, "a list of points, {arc: …} or {helix: …}"}.needed().like(
+           Key{"path", Type::polyline, "a list of points, {arc: …}, {helix: …} or {spline: …}"}.needed().like(
                "[[0, 0, 0], [0, 0, 80 mm]]"),
            refer("material", "material", "").needed(),
            refer("section", "section", "").needed(),
@@ -146,7 +146,7 @@ std::vector<Object> beam_objects() {
            quantity("damping", time, "moment a rate of moment: stiffness-proportional")
                .with(Range::non_negative)
                .otherwise("0"),
-       },
+       }, thread_beam_keys()}),
        {},
        "",
        "beams:\n  finger: {from: palm, path: [[0, 0, 0], [0, 0, 80 mm]], up: [1, 0, 0], material: pla, "
@@ -287,7 +287,7 @@ std::vector<Object> load_objects() {
        "A probe",
        "A text like `finger.tip.position` (`position`, `velocity`, `rotation`, `angular_velocity` of a "
        "place; `angle` or `position`, "
-       "`velocity`, `force` of a joint; `length`, `tension` of a spring; `energy.kinetic`, `energy.gravity`, "
+       "`velocity`, `force` of a joint; `length`, `tension` of a spring; `tension`, `curvature`, `twist`, `bending_moment`, `torque` of a place on a thread; `contact.count`, `contact.overlap`; `energy.kinetic`, `energy.gravity`, "
        "`energy.elastic`, "
        "`energy.total`; `position` of a rider), or a mapping that gives it a name.",
        {text("name", "of the column").needed(),
@@ -295,7 +295,7 @@ std::vector<Object> load_objects() {
                "position velocity rotation angular_velocity joint_position joint_velocity joint_force "
                "spring_length "
                "spring_tension kinetic_energy gravity_energy elastic_energy total_energy rider_position "
-               "dissipated_energy work_energy remainder_energy",
+               "dissipated_energy work_energy remainder_energy tension curvature twist bending_moment torque contact_count overlap",
                "")
             .needed(),
         place("on", "for quantities of a place"), refer("joint", "joint", "for quantities of a joint"),
@@ -309,7 +309,8 @@ std::vector<Object> load_objects() {
        "run",
        "How to run it",
        "",
-       {choice("method", "articulated", "").otherwise("articulated"),
+       {choice("method", "articulated thread", "articulated: bodies and joints, beams as links; thread: every beam is a thread")
+            .otherwise("articulated"),
         quantity("time", time, "to simulate").with(Range::positive).otherwise("5 s"),
         quantity("step", time, "").with(Range::positive).otherwise("10 ms"),
         quantity("frame", time, "between recorded frames").with(Range::positive).otherwise("1/30"),
@@ -331,6 +332,7 @@ std::vector<Object> load_objects() {
         integer("max_iterations", "of a step; then the step is split")
             .with(Range::at_least_one)
             .otherwise("40"),
+        object("thread", T::thread_run, "options of method thread"),
         integer("threads", "results do not depend on it").with(Range::at_least_one).otherwise("1")},
        {},
        "",

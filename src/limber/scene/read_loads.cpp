@@ -167,7 +167,8 @@ void read_run(const Fields& scene) {
   if (!scene.has("run")) return;
   const Fields fields(scene.reader, scene.node("run"), ObjectType::run, scene.path("run"), scene.mark("run"));
   sim::RunOptions& run = scene.reader.run;
-  fields.choice("method", 0);
+  run.method = sim::all_methods[fields.choice("method", 0)];
+  read_thread_run(fields, run.thread);
   run.time = fields.quantity("time", run.time);
   run.step = fields.quantity("step", run.step);
   run.frame = fields.quantity("frame", run.frame);

@@ -20,8 +20,22 @@ bool ArticulatedDriver::finite() const {
   return std::ranges::all_of(state.q, is_finite) && std::ranges::all_of(state.v, is_finite);
 }
 
+ThreadDriver::ThreadDriver(const Model& model, const thread::Options& options, bool from_static)
+    : system(thread::compile(model, options)), state(system.rest()), workspace(system) {
+  if (!from_static) return;
+  const auto found = thread::solve_static(system, state, workspace);
+  if (!found.report.ok()) throw StaticFailure("--from static: " + found.report.message);
+}
+
+bool ThreadDriver::finite() const {
+  const auto is_finite = [](double x) { return std::isfinite(x); };
+  return std::ranges::all_of(state.e, is_finite) && std::ranges::all_of(state.v, is_finite);
+}
+
 Driver::Variant Driver::make(const Model& model, const RunOptions& options) {
   switch (options.method) {
+    case Method::thread:
+      return Variant(std::in_place_type<ThreadDriver>, model, options.thread, options.from_static);
     case Method::articulated:
       break;
   }

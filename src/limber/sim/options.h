@@ -5,10 +5,12 @@
 #include <cstdint>
 
 #include "limber/articulated/articulated.h"
+#include "limber/thread/thread.h"
 
 namespace limber::sim {
 
-enum class Method : std::uint8_t { articulated };
+enum class Method : std::uint8_t { articulated, thread };
+inline constexpr Method all_methods[] = {Method::articulated, Method::thread};
 const char* to_string(Method method);
 
 struct RunOptions {
@@ -18,6 +20,7 @@ struct RunOptions {
   double frame = 1.0 / 30;   // [s] between recorded frames, rounded to whole steps (at least one)
   bool from_static = false;  // start at rest under the loads of t = 0
   articulated::Options articulated;
+  thread::Options thread;
 
   std::int64_t steps() const;  // whole steps to reach `time` (a last step is not shortened: rounds up)
   std::int64_t steps_per_frame() const;  // at least 1

@@ -28,7 +28,19 @@ Json options_json(const RunOptions& o) {
             {"solver", articulated::to_string(o.articulated.solver)},
             {"error", o.articulated.error},
             {"tolerance", o.articulated.tolerance},
-            {"max_iterations", o.articulated.max_iterations}}}};
+            {"max_iterations", o.articulated.max_iterations}}},
+          {"thread",
+           {{"integrator", thread::to_string(o.thread.integrator)},
+            {"element", thread::to_string(o.thread.element)},
+            {"frame", thread::to_string(o.thread.frame)},
+            {"solver", thread::to_string(o.thread.solver)},
+            {"cg_tolerance", o.thread.cg_tolerance},
+            {"iterations", o.thread.iterations},
+            {"substep", o.thread.substep},
+            {"levels", o.thread.levels},
+            {"bend", o.thread.bend},
+            {"twist", o.thread.twist},
+            {"join", o.thread.join}}}};
 }
 
 template <class Values>
@@ -40,7 +52,7 @@ auto parse_enum(const std::string& text, const Values& values) {
 
 RunOptions parse_options(const Json& json) {
   RunOptions o;
-  o.method = parse_enum(json.at("method").get<std::string>(), std::array{Method::articulated});
+  o.method = parse_enum(json.at("method").get<std::string>(), all_methods);
   o.time = json.at("time").get<double>();
   o.step = json.at("step").get<double>();
   o.frame = json.at("frame").get<double>();
@@ -51,6 +63,18 @@ RunOptions parse_options(const Json& json) {
   o.from_static = json.at("from").get<std::string>() == "static";
   o.articulated.tolerance = a.at("tolerance").get<double>();
   o.articulated.max_iterations = a.at("max_iterations").get<int>();
+  const Json& t = json.at("thread");
+  o.thread.integrator = parse_enum(t.at("integrator").get<std::string>(), thread::all_integrators);
+  o.thread.element = parse_enum(t.at("element").get<std::string>(), thread::all_elements);
+  o.thread.frame = parse_enum(t.at("frame").get<std::string>(), thread::all_frames);
+  o.thread.solver = parse_enum(t.at("solver").get<std::string>(), thread::all_solvers);
+  o.thread.cg_tolerance = t.at("cg_tolerance").get<double>();
+  o.thread.iterations = t.at("iterations").get<int>();
+  o.thread.substep = t.at("substep").get<double>();
+  o.thread.levels = t.at("levels").get<int>();
+  o.thread.bend = t.at("bend").get<double>();
+  o.thread.twist = t.at("twist").get<double>();
+  o.thread.join = t.at("join").get<double>();
   return o;
 }
 

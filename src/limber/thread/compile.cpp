@@ -48,6 +48,8 @@ struct Compiler {
     if (model.beams().empty())
       refuse("scene", "", "beams", "has no beams: with method thread every beam is a thread");
     for (const Loop& l : model.loops()) refuse("loop", l.name, "", why);
+    for (const Tie& t : model.ties()) refuse("tie", t.name, "", "with method thread a place is held by `clamps` of its beam");
+    for (const Change& c : model.changes()) refuse("change", model[c.beam].name, "", "beams that change under load are for method chain");
     for (const Rider& r : model.riders()) refuse("rider", r.name, "", why);
     for (const Drive& d : model.drives()) refuse("joint", model[d.joint].name, "drive", why);
     if (model.wind()) refuse("scene", "", "wind", "method thread has no wind; `air_damping` of a beam slows it");
@@ -112,6 +114,11 @@ struct Compiler {
     for (int k = 0; k <= s.options.levels; ++k)
       t.level.push_back(element_stiffness(t.rod, t.length / (t.elements << k)));
     s.damps = s.damps || beam.damping > 0;
+    if (s.options.element != Element::log) {
+      const bool line = std::holds_alternative<PolylinePath>(beam.path) && std::get<PolylinePath>(beam.path).points.size() == 2;
+      if (!line && !beam.straight) refuse("beam", beam.name, "path", "only the log element has curved rest shapes");
+      if (beam.damping > 0) refuse("beam", beam.name, "damping", "only the log element has material damping");
+    }
     s.threads.push_back(std::move(t));
     const int index = static_cast<int>(s.threads.size()) - 1;
     add_fix(index, 0, beam.root, beam.from.body.value, X_WB, beam);
@@ -136,6 +143,26 @@ struct Compiler {
       }
   }
 
+  // From a clamp outwards, as far as the thread lies in a solid at t = 0.
+  void spare(const std::vector<Pose>& X_WB) {
+    for (const Fix& f : s.fixes) {
+      const ThreadInfo& t = s.threads[f.thread];
+      const double r = t.rod.radius;
+      for (std::size_t k = 0; k < s.solids.size(); ++k) {
+        const BodySolid& b = s.solids[k];
+        const contact::Solid solid{b.geometry, b.body < 0 ? b.X_BG : X_WB[b.body] * b.X_BG};
+        const auto inside = [&](int place) {
+          return place >= 0 && place <= t.fine && contact::distance(solid, t.start[place].p).value < 1.05 * r;
+        };
+        if (!inside(f.place)) continue;
+        int lo = f.place, hi = f.place;
+        while (inside(lo - 1)) --lo;
+        while (inside(hi + 1)) ++hi;
+        s.spared.push_back({f.thread, static_cast<int>(k), lo * t.unit - r, hi * t.unit + r});
+      }
+    }
+  }
+
   void loads() {
     for (const PointLoad& l : model.point_loads()) {
       if (!l.at.beam.valid()) continue;  // on a body that is held
@@ -150,6 +177,8 @@ struct Compiler {
         refuse("spring", k.name, "between", "with method thread one end is on a thread, the other on a body or the world");
         continue;
       }
+      if (s.options.element != Element::log)
+        refuse("spring", k.name, "", "only the log element has springs");
       Tether t{on->beam.value, on->s, other->body.value, other->p, k.stiffness, k.damping, k.rest_length, k.tension_only};
       if (k.damping > 0 && t.body >= 0 && s.bodies[t.body].moves)
         refuse("spring", k.name, "damping", "a damped spring of a thread hangs on something that rests");
@@ -261,6 +290,7 @@ const char* to_string(Element element) {
   constexpr const char* names[] = {"log", "printed", "green"};
   return names[static_cast<int>(element)];
 }
+const char* to_string(Frame frame) { return frame == Frame::chord ? "chord" : "polar"; }
 const char* to_string(Solver solver) { return solver == Solver::direct ? "direct" : "cg"; }
 
 void SystemData::poses(double t, std::vector<Pose>& X_WB) const {
@@ -286,6 +316,7 @@ System compile(const Model& model, const Options& options) {
   for (const Beam& b : s.model.beams()) c.thread(b, X_WB);
   if (!c.problems.empty()) throw ModelError(std::move(c.problems));
   c.contact();
+  c.spare(X_WB);
   c.loads();
   if (!c.problems.empty()) throw ModelError(std::move(c.problems));
   c.rest_lengths();

@@ -66,6 +66,12 @@ bool neighbours(const SystemData& s, const Capsule& a, const Capsule& b) {
   return between < pi * radius_of(s, a);
 }
 
+bool is_spared(const SystemData& s, const Capsule& c, int solid) {
+  for (const Spared& x : s.spared)
+    if (x.solid == solid && x.thread == c.thread && c.s0 < x.s1 && c.s1 > x.s0) return true;
+  return false;
+}
+
 void make_pairs(const SystemData& s, double bound, ContactWork& c) {
   const int n = static_cast<int>(c.capsules.size());
   c.tree.resize(n);
@@ -92,6 +98,7 @@ void make_pairs(const SystemData& s, double bound, ContactWork& c) {
     const contact::Bounds b1 = contact::bounds(c.solids1[k]);
     b = {b.low.cwiseMin(b1.low), b.high.cwiseMax(b1.high)};
     c.tree.query(b, [&](int i) {
+      if (is_spared(s, c.capsules[i], static_cast<int>(k))) return;
       const double d = std::min(contact::closest(c.solids0[k], c.p0[i], c.q0[i]).distance.value,
                                 contact::closest(c.solids1[k], c.p0[i], c.q0[i]).distance.value);
       if (d < radius_of(s, c.capsules[i]) * (1 + slack) + bound) keep(i, -1 - static_cast<int>(k));

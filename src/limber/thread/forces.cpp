@@ -137,7 +137,7 @@ bool evaluate(const SystemData& s, const double* e, bool tangent, double mass_we
   if (!polar(nodes, w.elements)) return false;
   elements(nodes, tangent, mass_weight, w.elements);
   for (int j = 0; j < nodes; ++j)
-    if (w.length[j] > 0 && !(w.elements.gap[0][j] > 0.05)) return false;
+    if (w.length[j] > 0 && !(w.elements.gap[0][j] > (s.contact ? 0.5 : 0.05))) return false;
   return true;
 }
 
@@ -153,9 +153,13 @@ void external_forces(const SystemData& s, const State& state, const double* e, d
     }
     std::fill(f + 6, f + 12, 0.0);
   }
+  load_forces(s, state, t, load, w);
+  for (const Tether& k : s.tethers) tether(s, state, k, e, ch, tangent, w);
+}
+
+void load_forces(const SystemData& s, const State& state, double t, double load, WorkspaceData& w) {
   for (const ThreadLoad& l : s.loads) point_load(s, state, l, t, load, w);
   for (const LineLoad& l : s.line_loads) line_load(s, state, l, t, load, w);
-  for (const Tether& k : s.tethers) tether(s, state, k, e, ch, tangent, w);
 }
 
 double potential(const SystemData& s, const State& state, const double* e, double t, double load,

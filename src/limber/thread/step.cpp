@@ -94,7 +94,7 @@ struct Stepper {
     place_fixes(s, state, t, w.e.data(), w);
     if (s.contact) prepare_contacts(s, state, h, w);
     if (!iterate(k, t)) return false;
-    if (s.damps || moving_fixes()) account(k, t);
+    if (s.damps || moving_fixes() || !s.loads.empty() || !s.line_loads.empty()) account(k, t);
     for (std::size_t i = 0; i < n; ++i) {
       state.e_before[i] = state.e[i];
       state.v_before[i] = state.v[i];
@@ -103,6 +103,7 @@ struct Stepper {
     }
     state.h_before = h;
     state.t = t;
+    take_air(h);
     if (s.contact) finish_contacts();
     return true;
   }
@@ -147,6 +148,13 @@ struct Stepper {
       for (int r = 0; r < 12; ++r)
         if (w.held[j] >> (r / 3) & 1u)
           state.work -= w.rhs[12 * j + r] * (w.e[12 * j + r] - state.e[12 * j + r]);
+    // Loads: all external forces but weight and springs, which have energies of their own.
+    if (!s.loads.empty() || !s.line_loads.empty()) {
+      std::fill_n(w.scratch.begin(), 12 * nodes, 0.0);
+      std::swap(w.external, w.scratch);
+      load_forces(s, state, t, 1, w);
+      for (int i = 0; i < 12 * nodes; ++i) state.work += w.external[i] * (w.e[i] - state.e[i]);
+    }
     if (!s.damps) return;
     std::copy_n(w.elements.g.begin(), 12 * nodes, w.scratch.begin());
     set_damping(s, state, 0, w);
@@ -154,6 +162,16 @@ struct Stepper {
     for (int i = 0; i < 12 * nodes; ++i) w.scratch[i] -= w.elements.g[i];
     to_world(w, nodes, w.scratch.data(), w.scratch.data());
     for (int i = 0; i < 12 * nodes; ++i) state.dissipated += w.scratch[i] * (w.e[i] - state.e[i]);
+  }
+
+  // What the air took: α vᵀM v.
+  void take_air(double h) {
+    const int nodes = state.node_count();
+    if (std::ranges::none_of(s.threads, [](const ThreadInfo& t) { return t.rod.air > 0; })) return;
+    mass_times(w, nodes, state.v.data(), w.scratch.data());
+    for (int j = 0; j < nodes; ++j)
+      for (int i = 12 * j; i < 12 * j + 12; ++i)
+        state.dissipated += h * s.threads[w.thread_of[j]].rod.air * state.v[i] * w.scratch[i];
   }
 
   // Keeps the forces of contacts for the next step, and what friction took.

@@ -48,6 +48,12 @@ struct Fix {
   Pose X_BN;  // the node's axes in the body
 };
 
+// A stretch of a thread that begins inside a solid, at a clamp: the two do not touch.
+struct Spared {
+  int thread = 0, solid = 0;
+  double s0 = 0, s1 = 0;  // [m]
+};
+
 struct ThreadLoad {
   int thread = 0;
   double s = 0;
@@ -90,6 +96,7 @@ struct SystemData {
   std::vector<DrivenBody> bodies;
   std::vector<BodySolid> solids;
   std::vector<Fix> fixes;
+  std::vector<Spared> spared;
   std::vector<ThreadLoad> loads;
   std::vector<LineLoad> line_loads;
   std::vector<Tether> tethers;
@@ -197,12 +204,14 @@ bool adapt(const SystemData& s, State& state, WorkspaceData& w);
 
 // --- forces.cpp
 // Gradient w.elements.g and, with a tangent, blocks of mass_weight · M + K at the coordinates e; false if a
-// gradient is turned inside out or an element turns by nearly π.
+// gradient is turned inside out or an element turns by nearly π (by 2 rad with contact: such a midline
+// means nothing to capsules).
 bool evaluate(const SystemData& s, const double* e, bool tangent, double mass_weight, WorkspaceData& w);
 // Loads, gravity, tethers at the coordinates e and time t in world axes into w.external; their stiffness
 // (tethers) is added to the diagonal blocks if `tangent`. ch > 0: dampers too.
 void external_forces(const SystemData& s, const State& state, const double* e, double t, double load, double ch,
                      bool tangent, WorkspaceData& w);
+void load_forces(const SystemData& s, const State& state, double t, double load, WorkspaceData& w);  // loads alone, added
 void mass_times(const WorkspaceData& w, int nodes, const double* y, double* out);  // out = M y, world axes
 double potential(const SystemData& s, const State& state, const double* e, double t, double load,
                  const WorkspaceData& w);  // of gravity, dead forces and tethers

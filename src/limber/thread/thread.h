@@ -37,6 +37,8 @@ const char* to_string(Element element);
 // Of the printed element's frame: chord: along the nodes (the paper's eq. 10–12); polar: of the gradient in
 // the middle.
 enum class Frame : std::uint8_t { chord, polar };
+inline constexpr Frame all_frames[] = {Frame::chord, Frame::polar};
+const char* to_string(Frame frame);
 
 // direct: block-tridiagonal. cg: conjugate gradients with a block-Jacobi preconditioner, the paper's kind.
 enum class Solver : std::uint8_t { direct, cg };
@@ -55,7 +57,6 @@ struct Options {
   double bend = 0.35;          // [rad] in an element: split beyond, join below `join` of it
   double twist = 0.7;          // [rad]
   double join = 0.4;
-  double error = 0;            // split beyond this strain-energy error of an element, of the whole; 0: not used
 };
 
 // All that the next step depends on. Copyable; `save` and `load` keep every bit.
