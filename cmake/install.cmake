@@ -33,6 +33,7 @@ set(LIMBER_PUBLIC_HEADERS
   multibody/mass_matrix.h
   multibody/tree.h
   articulated/articulated.h
+  thread/thread.h
   sim/options.h
   sim/run.h
   scene/scene.h

@@ -56,7 +56,8 @@ TEST(Segments, NothingTunnels) {
       const double s = i / 400.0;
       if (s >= t) break;
       const auto at = [&](const Vec3& x, const Vec3& y) -> Vec3 { return x + s * (y - x); };
-      ASSERT_GT(closest(at(p.a0, p.a1), at(p.b0, p.b1), at(q.a0, q.a1), at(q.b0, q.b1)).distance, 0.05 - 1e-6);
+      ASSERT_GT(closest(at(p.a0, p.a1), at(p.b0, p.b1), at(q.a0, q.a1), at(q.b0, q.b1)).distance,
+                0.05 - 1e-6);
     }
   }
 }
@@ -76,7 +77,8 @@ TEST(Solid, DistancesByHand) {
 
 TEST(Solid, ClosestPlaceOfASegment) {
   Random random;
-  const Geometry shapes[] = {Sphere{0.4}, Capsule{0.2, 0.8}, Cylinder{0.3, 0.7}, Box{Vec3(0.2, 0.4, 0.3)}, HalfSpace{}};
+  const Geometry shapes[] = {Sphere{0.4}, Capsule{0.2, 0.8}, Cylinder{0.3, 0.7}, Box{Vec3(0.2, 0.4, 0.3)},
+                             HalfSpace{}};
   for (const Geometry& g : shapes)
     for (int k = 0; k < 60; ++k) {
       const Solid solid{g, {math::so3_exp(random.point(2)), random.point(0.3)}};

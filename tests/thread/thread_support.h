@@ -16,7 +16,15 @@ inline nlohmann::json reference(const std::string& name) {
   EXPECT_TRUE(in.good()) << name;
   return nlohmann::json::parse(in);
 }
-inline Vec3 vector3(const nlohmann::json& j) { return Vec3(j[0].get<double>(), j[1].get<double>(), j[2].get<double>()); }
+inline Vec3 vector3(const nlohmann::json& j) {
+  return Vec3(j[0].get<double>(), j[1].get<double>(), j[2].get<double>());
+}
+
+inline Material material_of(double E, double nu, double density) {
+  Material m;
+  m.name = "m", m.E = E, m.nu = nu, m.G = E / (2 * (1 + nu)), m.density = density;
+  return m;
+}
 
 struct Rope {
   double E = 1e6, nu = 0.3, density = 1100;
@@ -43,7 +51,7 @@ struct Rope {
     b.path = path;
     b.up = up;
     b.elements = elements;
-    b.material = builder.add(Material{"m", E, E / (2 * (1 + nu)), nu, density});
+    b.material = builder.add(material_of(E, nu, density));
     b.section = builder.add(Section{"s", section});
     return b;
   }
@@ -64,7 +72,7 @@ struct Rope {
   System build() { return build(beam()); }
 };
 
-inline Vec3 node(const State& s, int j) { return Vec3(s.e[12 * j], s.e[12 * j + 1], s.e[12 * j + 2]); }
+inline Vec3 node_of(const State& s, int j) { return Vec3(s.e[12 * j], s.e[12 * j + 1], s.e[12 * j + 2]); }
 
 // Where the tip comes to rest.
 inline Vec3 rest_tip(Rope rope, int load_steps = 1) {
@@ -75,7 +83,7 @@ inline Vec3 rest_tip(Rope rope, int load_steps = 1) {
   options.load_steps = load_steps;
   const StaticResult r = solve_static(system, state, w, options);
   EXPECT_TRUE(r.report.ok()) << r.report.message;
-  return node(state, state.node_count() - 1);
+  return node_of(state, state.node_count() - 1);
 }
 
 }  // namespace limber::thread

@@ -1,6 +1,7 @@
-// Suite `thread`: steps a second of a hanging thread of 16…4,096 elements (15.6 mm each, radius 5 mm, E = 1 MPa,
-// 1 ms, one linear solve a step), the same lying on a floor, a tight overhand knot of 64 elements with friction,
-// and the rest of the hanging thread. Baseline: conjugate gradients to 1e-8 on the same matrix in the same run.
+// Suite `thread`: steps a second of a hanging thread of 16…4,096 elements (15.6 mm each, radius 5 mm, E = 1
+// MPa, 1 ms, one linear solve a step), the same lying on a floor, a tight overhand knot of 64 elements with
+// friction, and the rest of the hanging thread. Baseline: conjugate gradients to 1e-8 on the same matrix in
+// the same run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +20,9 @@ constexpr double h = 1e-3;
 
 ModelBuilder rubber(double radius, double E) {
   ModelBuilder b("thread");
-  b.add(Material{"rubber", E, E / 2.8, 0.4, 1100});
+  Material m;
+  m.name = "rubber", m.E = E, m.nu = 0.4, m.G = E / 2.8, m.density = 1100;
+  b.add(m);
   b.add(Section{"round", Circle{radius}});
   return b;
 }
@@ -96,7 +99,8 @@ Timed time_steps(const thread::System& system, const thread::State& start, int s
     state = start;
     const auto begin = clock::now();
     for (int i = 0; i < steps; ++i)
-      if (const auto r = thread::step(system, state, w, h); !r.ok()) throw std::runtime_error("bench thread: " + r.message);
+      if (const auto r = thread::step(system, state, w, h); !r.ok())
+        throw std::runtime_error("bench thread: " + r.message);
     return std::chrono::duration<double>(clock::now() - begin).count() / steps;
   };
   Timed out;
@@ -105,7 +109,8 @@ Timed time_steps(const thread::System& system, const thread::State& start, int s
     state = start;
     const auto before = allocation_count();
     out.seconds = std::min(out.seconds, batch());
-    if (i > 0) out.allocations = std::max(out.allocations, static_cast<double>(allocation_count() - before) / steps);
+    if (i > 0)
+      out.allocations = std::max(out.allocations, static_cast<double>(allocation_count() - before) / steps);
   }
   return out;
 }
@@ -114,7 +119,8 @@ thread::State run_to(const thread::System& system, double time) {
   thread::State state = system.rest();
   thread::Workspace w(system);
   while (state.t < time - h / 2)
-    if (const auto r = thread::step(system, state, w, h); !r.ok()) throw std::runtime_error("bench thread: " + r.message);
+    if (const auto r = thread::step(system, state, w, h); !r.ok())
+      throw std::runtime_error("bench thread: " + r.message);
   return state;
 }
 
@@ -141,7 +147,8 @@ double hanging_error() {
   const auto system = thread::compile(std::move(b).build());
   thread::State state = system.rest();
   thread::Workspace w(system);
-  if (!thread::solve_static(system, state, w).report.ok()) throw std::runtime_error("bench thread: no rest found");
+  if (!thread::solve_static(system, state, w).report.ok())
+    throw std::runtime_error("bench thread: no rest found");
   const Vec3 tip = thread::station(system, state, w, 0, 1).x;
   return 1e3 * std::hypot(tip.x() - 0.03456, tip.z() + 0.99147);
 }
@@ -162,9 +169,11 @@ std::vector<Figure> bench_thread() {
       times.push_back(t.seconds);
       if (!floor) allocations = std::max(allocations, t.allocations);
       if (n == 64 && !floor) direct_64 = t.seconds;
-      figures.push_back({fmt::format("steps_per_s_{}{}", n, floor ? "_floor" : ""), 1 / t.seconds, "1/s", ""});
+      figures.push_back(
+          {fmt::format("steps_per_s_{}{}", n, floor ? "_floor" : ""), 1 / t.seconds, "1/s", ""});
     }
-    figures.push_back({floor ? "exponent_floor" : "exponent", exponent(sizes, times), "", "time against elements"});
+    figures.push_back(
+        {floor ? "exponent_floor" : "exponent", exponent(sizes, times), "", "time against elements"});
   }
   {
     thread::Options cg = options;
@@ -172,7 +181,8 @@ std::vector<Figure> bench_thread() {
     const auto system = thread::compile(hanging(64, false), cg);
     const Timed t = time_steps(system, run_to(thread::compile(hanging(64, false), options), 0.02), 10);
     figures.push_back({"steps_per_s_64_cg", 1 / t.seconds, "1/s", "conjugate gradients to 1e-8"});
-    figures.push_back({"speedup_over_cg_64", t.seconds / direct_64, "", "direct against conjugate gradients"});
+    figures.push_back(
+        {"speedup_over_cg_64", t.seconds / direct_64, "", "direct against conjugate gradients"});
   }
   {
     constexpr double pull = 0.185, seconds = 0.6;
@@ -182,7 +192,8 @@ std::vector<Figure> bench_thread() {
     const Timed t = time_steps(system, tight, 50);
     allocations = std::max(allocations, t.allocations);
     figures.push_back({"steps_per_s_64_knot", 1 / t.seconds, "1/s", "self-contact and friction"});
-    figures.push_back({"contacts_64_knot", static_cast<double>(thread::contact_report(system, tight, w).contacts), "", ""});
+    figures.push_back(
+        {"contacts_64_knot", static_cast<double>(thread::contact_report(system, tight, w).contacts), "", ""});
   }
   figures.push_back({"allocations_per_step", counting_allocations() ? allocations : -1, "1/step", ""});
   figures.push_back({"hanging_tip_error_mm", hanging_error(), "mm", "against (0.03456, -0.99147) m"});

@@ -40,9 +40,11 @@ Json report(const thread::System& system, const thread::StaticResult& r, const r
   return json;
 }
 
-void print(const thread::System& system, const thread::StaticResult& r, const result::Snapshot& after, bool all) {
+void print(const thread::System& system, const thread::StaticResult& r, const result::Snapshot& after,
+           bool all) {
   out(fmt::format("\n{}\n\n", styled(system.layout().title, Style::bold, 1)));
-  out(fmt::format("  equilibrium  {} iterations, {:.1e} of the acting forces left over\n", r.report.iterations, r.residual));
+  out(fmt::format("  equilibrium  {} iterations, {:.1e} of the acting forces left over\n",
+                  r.report.iterations, r.residual));
   if (r.negative == 0)
     out("  stability    stable\n");
   else
@@ -69,7 +71,8 @@ int solve_threads(const scene::Scene& scene, const ThreadStaticArguments& a) {
     const thread::StaticResult r = thread::solve_static(system, state, w, options);
     result::Snapshot after;
     thread::observe(system, state, w, after);
-    const std::string json = report(system, r, after).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    const std::string json =
+        report(system, r, after).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
     if (!a.write.empty()) result::write_atomically(a.write, json);
     if (a.json)
       out(json);

@@ -1,5 +1,6 @@
 // A tree of boxes over things in a row (the capsules of a thread): built once, refitted in O(n) when they
-// move, O(log n) and more for a query. Neighbours in the row are neighbours in space, so the row's own order is a good tree.
+// move, O(log n) and more for a query. Neighbours in the row are neighbours in space, so the row's own order
+// is a good tree.
 #pragma once
 
 #include <vector>

@@ -2,8 +2,8 @@
 //
 //   gap_c + (Wλ)_n ≥ 0 ⟂ λ_n ≥ 0,      slip_c + (Wλ)_t opposite to λ_t,  |λ_t| ≤ μ λ_n
 //
-// by projected Gauss–Seidel over contacts: the normal force, then both tangents onto the disk. W = J A⁻¹ Jᵀ, the
-// motion that forces give, comes in blocks of one contact by another; those that are zero are left out.
+// by projected Gauss–Seidel over contacts: the normal force, then both tangents onto the disk. W = J A⁻¹ Jᵀ,
+// the motion that forces give, comes in blocks of one contact by another; those that are zero are left out.
 #pragma once
 
 #include <vector>

@@ -7,9 +7,9 @@
 namespace limber::contact {
 
 struct SegmentPair {
-  double s = 0, t = 0;           // along the first and the second segment, 0 … 1
-  double distance = 0;           // [m]
-  Vec3 apart = Vec3::Zero();     // from the second's point to the first's [m]
+  double s = 0, t = 0;        // along the first and the second segment, 0 … 1
+  double distance = 0;        // [m]
+  Vec3 apart = Vec3::Zero();  // from the second's point to the first's [m]
 };
 
 // The closest points of a0–a1 and b0–b1; parallel ones give the middle of where they run side by side.
@@ -23,8 +23,8 @@ struct MovingSegment {
   Vec3 a1, b1;  // at the end; points move on straight lines
 };
 
-// The first time in 0 … 1 when the segments are within `distance`, by conservative advancement: they cannot come
-// closer faster than their fastest points. 2 if they never are.
+// The first time in 0 … 1 when the segments are within `distance`, by conservative advancement: they cannot
+// come closer faster than their fastest points. 2 if they never are.
 double time_of_impact(const MovingSegment& first, const MovingSegment& second, double distance);
 
 }  // namespace limber::contact

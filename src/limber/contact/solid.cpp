@@ -94,7 +94,8 @@ Distance distance(const Solid& solid, const Vec3& p) {
 }
 
 SegmentTouch closest(const Solid& solid, const Vec3& a_W, const Vec3& b_W) {
-  const Vec3 a = solid.X_WG.R.transpose() * (a_W - solid.X_WG.p), b = solid.X_WG.R.transpose() * (b_W - solid.X_WG.p);
+  const Vec3 a = solid.X_WG.R.transpose() * (a_W - solid.X_WG.p),
+             b = solid.X_WG.R.transpose() * (b_W - solid.X_WG.p);
   SegmentTouch out;
   out.s = std::visit(Closest{a, b}, solid.geometry);
   out.distance = distance(solid.geometry, a + out.s * (b - a));

@@ -31,11 +31,11 @@ struct Solid {
 };
 
 struct Distance {
-  double value = 0;            // [m] of a point from the surface, negative inside
+  double value = 0;             // [m] of a point from the surface, negative inside
   Vec3 normal = Vec3::UnitZ();  // unit, away from the solid
 };
-Distance distance(const Geometry& geometry, const Vec3& p_G);   // in G
-Distance distance(const Solid& solid, const Vec3& p_W);         // in the world
+Distance distance(const Geometry& geometry, const Vec3& p_G);  // in G
+Distance distance(const Solid& solid, const Vec3& p_W);        // in the world
 
 // The place of a–b that is closest to the solid (deepest in it).
 struct SegmentTouch {

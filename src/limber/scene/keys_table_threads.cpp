@@ -8,7 +8,9 @@ std::vector<Key> thread_beam_keys() {
       choice("root", "clamped pinned welded free", "thread: how `from` holds the root").otherwise("clamped"),
       object_list("clamps", ObjectType::clamp, "thread: other places that are held"),
       boolean("straight", "thread: at ease it is straight and untwisted, whatever its path at t = 0"),
-      quantity("air_damping", rate, "thread: force against the velocity, a mass").with(Range::non_negative).otherwise("0"),
+      quantity("air_damping", rate, "thread: force against the velocity, a mass")
+          .with(Range::non_negative)
+          .otherwise("0"),
       vector("velocity", velocity, "thread: of all of it at t = 0").otherwise("[0, 0, 0]"),
   };
 }
@@ -19,14 +21,19 @@ std::vector<Object> thread_objects() {
       {T::clamp,
        "clamp",
        "A clamp of a thread",
-       "Holds a node where it is at t = 0, relative to a body that is fixed or driven: clamped holds the position and "
-       "the directions of the section, pinned the position, welded the direction and stretch of the midline too.",
-       {quantity("at", number, "fraction of the length; a node of the coarsest mesh").needed().with(Range::fraction),
+       "Holds a node where it is at t = 0, relative to a body that is fixed or driven: clamped holds the "
+       "position and "
+       "the directions of the section, pinned the position, welded the direction and stretch of the midline "
+       "too.",
+       {quantity("at", number, "fraction of the length; a node of the coarsest mesh")
+            .needed()
+            .with(Range::fraction),
         refer("to", "body", "a body or world").otherwise("world"),
         choice("hold", "clamped pinned welded", "").otherwise("clamped")},
        {},
        "",
-       "beams:\n  cord: {path: [[0, 0, 0], [1 m, 0, 0]], material: rubber, section: round, elements: 32, clamps: [{at: 1, "
+       "beams:\n  cord: {path: [[0, 0, 0], [1 m, 0, 0]], material: rubber, section: round, elements: 32, "
+       "clamps: [{at: 1, "
        "to: hand}]}\n"},
       {T::contact,
        "contact",
@@ -51,19 +58,30 @@ std::vector<Object> thread_objects() {
        "thread_run",
        "Options of method thread",
        "",
-       {choice("integrator", "bdf2 euler", "bdf2: second order, damps little; euler: as published, damps").otherwise("bdf2"),
+       {choice("integrator", "bdf2 euler", "bdf2: second order, damps little; euler: as published, damps")
+            .otherwise("bdf2"),
         choice("element", "log printed green",
-               "log: exact tangent, no locking; printed: the paper's, with frozen rotations; green: Green-Lagrange strain")
+               "log: exact tangent, no locking; printed: the paper's, with frozen rotations; green: "
+               "Green-Lagrange strain")
             .otherwise("log"),
-        choice("frame", "chord polar", "of the printed element: along its nodes, or of the gradient in its middle")
+        choice("frame", "chord polar",
+               "of the printed element: along its nodes, or of the gradient in its middle")
             .otherwise("chord"),
         choice("solver", "direct cg", "of the linear systems").otherwise("direct"),
-        quantity("cg_tolerance", number, "of conjugate gradients, relative").with(Range::positive).otherwise("1e-8"),
+        quantity("cg_tolerance", number, "of conjugate gradients, relative")
+            .with(Range::positive)
+            .otherwise("1e-8"),
         integer("iterations", "Newton iterations a step; 0: as many as it needs").otherwise("0"),
-        quantity("substep", time, "longest step with contact; longer ones are divided").with(Range::positive).otherwise("1 ms"),
+        quantity("substep", time, "longest step with contact; longer ones are divided")
+            .with(Range::positive)
+            .otherwise("1 ms"),
         integer("levels", "an element may be split so many times over; 0: fixed mesh").otherwise("0"),
-        quantity("bend", angle, "of an element: it is split beyond").with(Range::positive).otherwise("0.35 rad"),
-        quantity("twist", angle, "of an element: it is split beyond").with(Range::positive).otherwise("0.7 rad"),
+        quantity("bend", angle, "of an element: it is split beyond")
+            .with(Range::positive)
+            .otherwise("0.35 rad"),
+        quantity("twist", angle, "of an element: it is split beyond")
+            .with(Range::positive)
+            .otherwise("0.7 rad"),
         quantity("join", number, "part of those angles below which two elements are joined again")
             .with(Range::positive)
             .otherwise("0.4")},

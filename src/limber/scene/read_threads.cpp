@@ -1,4 +1,5 @@
-// What threads have beyond beams: how they are held, curves through points, contact, and the options of a run.
+// What threads have beyond beams: how they are held, curves through points, contact, and the options of a
+// run.
 #include <algorithm>
 #include <cmath>
 
@@ -40,7 +41,8 @@ PolylinePath spline_through(const std::vector<Vec3>& points) {
       const auto mix = [&](const Vec3& a, const Vec3& b, double ta, double tb) -> Vec3 {
         return ((tb - x) * a + (x - ta) * b) / (tb - ta);
       };
-      const Vec3 a1 = mix(p[0], p[1], t[0], t[1]), a2 = mix(p[1], p[2], t[1], t[2]), a3 = mix(p[2], p[3], t[2], t[3]);
+      const Vec3 a1 = mix(p[0], p[1], t[0], t[1]), a2 = mix(p[1], p[2], t[1], t[2]),
+                 a3 = mix(p[2], p[3], t[2], t[3]);
       out.points.push_back(mix(mix(a1, a2, t[0], t[2]), mix(a2, a3, t[1], t[3]), t[1], t[2]));
     }
   }
@@ -50,7 +52,8 @@ PolylinePath spline_through(const std::vector<Vec3>& points) {
 void read_contact(const Fields& scene) {
   if (!scene.has("contact")) return;
   Reader& reader = scene.reader;
-  const Fields fields(reader, scene.node("contact"), ObjectType::contact, scene.path("contact"), scene.mark("contact"));
+  const Fields fields(reader, scene.node("contact"), ObjectType::contact, scene.path("contact"),
+                      scene.mark("contact"));
   Contact contact;
   contact.friction = fields.quantity("friction", contact.friction);
   if (fields.has("self")) contact.self = fields.boolean("self");
@@ -63,7 +66,8 @@ void read_contact(const Fields& scene) {
 
 void read_thread_run(const Fields& run, thread::Options& o) {
   if (!run.has("thread")) return;
-  const Fields fields(run.reader, run.node("thread"), ObjectType::thread_run, run.path("thread"), run.mark("thread"));
+  const Fields fields(run.reader, run.node("thread"), ObjectType::thread_run, run.path("thread"),
+                      run.mark("thread"));
   o.integrator = thread::all_integrators[fields.choice("integrator", 0)];
   o.element = thread::all_elements[fields.choice("element", 0)];
   o.frame = thread::all_frames[fields.choice("frame", 0)];

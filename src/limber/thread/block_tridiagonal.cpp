@@ -22,7 +22,8 @@ LIMBER_INLINE void ldl12(double* const (&D)[M], double* const (&inverse)[M]) {
       inverse[m][k] = inv;
       for (int i = k + 1; i < 12; ++i) {
         const Pack f = splat(row[i] * inv);
-        for (int c = i / 4 * 4; c < 12; c += 4) store(D[m] + 12 * i + c, load(D[m] + 12 * i + c) - f * load(row + c));
+        for (int c = i / 4 * 4; c < 12; c += 4)
+          store(D[m] + 12 * i + c, load(D[m] + 12 * i + c) - f * load(row + c));
       }
       for (int c = c0; c < 12; c += 4) store(row + c, splat(inv) * load(row + c));
     }
@@ -102,7 +103,8 @@ LIMBER_KERNEL void factor_kernel(int nodes, int top, const double* D, const doub
     ldl12<2>({Ul, Uh}, {inverse + 12 * lo, inverse + 12 * hi});
     copy144(O + 144 * lo, Z[0]);
     copy_transposed(O + 144 * (hi - 1), Z[1]);
-    solve_rows<2>({Ul, Uh}, {inverse + 12 * lo, inverse + 12 * hi}, {Z[0], Z[1]}, {X + 144 * lo, X + 144 * hi});
+    solve_rows<2>({Ul, Uh}, {inverse + 12 * lo, inverse + 12 * hi}, {Z[0], Z[1]},
+                  {X + 144 * lo, X + 144 * hi});
     copy144(D + 144 * (lo + 1), Ul + 144);
     subtract_product(Z[0], X + 144 * lo, Ul + 144);
     if (hi - 1 != lo + 1) copy144(D + 144 * (hi - 1), Uh - 144);
@@ -137,7 +139,8 @@ LIMBER_INLINE void forward_step(const double* X, const double* y, double* b) {
 }
 
 // y = U⁻¹ (D⁻¹y − X z): rows are dotted.
-LIMBER_INLINE void backward_step(const double* U, const double* inverse, const double* X, const double* z, double* y) {
+LIMBER_INLINE void backward_step(const double* U, const double* inverse, const double* X, const double* z,
+                                 double* y) {
   for (int k = 0; k < 12; ++k) y[k] *= inverse[k];
   if (X != nullptr) {
     const Pack z0 = load(z), z1 = load(z + 4), z2 = load(z + 8);

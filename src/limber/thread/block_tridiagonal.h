@@ -25,13 +25,13 @@ class BlockTridiagonal {
   int top() const { return top_; }
   int negative() const { return negative_; }  // pivots
   // Forward substitution of four right-hand sides side by side that are zero outside nodes [first, last]; y
-  // (48 a node) points to where node 0 would be. Fills nodes from `first` up to the returned one: up to top, or
-  // to where nothing is left of them; nodes between last and top must be zero before.
+  // (48 a node) points to where node 0 would be. Fills nodes from `first` up to the returned one: up to top,
+  // or to where nothing is left of them; nodes between last and top must be zero before.
   int forward4(double* y, int first, int last) const;
 
  private:
   int nodes_ = 0, top_ = 0, negative_ = 0;
-  std::vector<double> U_, X_;  // (nodes x 144)
+  std::vector<double> U_, X_;           // (nodes x 144)
   std::vector<double> inverse_, root_;  // (nodes x 12) 1 / pivots, and the roots of their sizes
 };
 

@@ -1,5 +1,5 @@
-// The paper's kind of linear solver, kept as a baseline: conjugate gradients on the same matrix, here with the
-// Cholesky factors of the diagonal blocks as preconditioner.
+// The paper's kind of linear solver, kept as a baseline: conjugate gradients on the same matrix, here with
+// the Cholesky factors of the diagonal blocks as preconditioner.
 #include <algorithm>
 #include <cmath>
 

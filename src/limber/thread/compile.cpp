@@ -1,4 +1,5 @@
-// From a model to a system of threads: rods, rest shapes, clamps, driven bodies, solids, loads, what is observed.
+// From a model to a system of threads: rods, rest shapes, clamps, driven bodies, solids, loads, what is
+// observed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,11 +49,14 @@ struct Compiler {
     if (model.beams().empty())
       refuse("scene", "", "beams", "has no beams: with method thread every beam is a thread");
     for (const Loop& l : model.loops()) refuse("loop", l.name, "", why);
-    for (const Tie& t : model.ties()) refuse("tie", t.name, "", "with method thread a place is held by `clamps` of its beam");
-    for (const Change& c : model.changes()) refuse("change", model[c.beam].name, "", "beams that change under load are for method chain");
+    for (const Tie& t : model.ties())
+      refuse("tie", t.name, "", "with method thread a place is held by `clamps` of its beam");
+    for (const Change& c : model.changes())
+      refuse("change", model[c.beam].name, "", "beams that change under load are for method chain");
     for (const Rider& r : model.riders()) refuse("rider", r.name, "", why);
     for (const Drive& d : model.drives()) refuse("joint", model[d.joint].name, "drive", why);
-    if (model.wind()) refuse("scene", "", "wind", "method thread has no wind; `air_damping` of a beam slows it");
+    if (model.wind())
+      refuse("scene", "", "wind", "method thread has no wind; `air_damping` of a beam slows it");
     if (s.options.element != Element::log && model.contact())
       refuse("scene", "", "contact", "only the log element has contact");
     if (s.options.solver == Solver::cg && model.contact())
@@ -64,15 +68,17 @@ struct Compiler {
     return X * Pose::translation(b.from.p);
   }
 
-  void add_fix(int thread, double fraction, Hold hold, int body, const std::vector<Pose>& X_WB, const Beam& beam) {
+  void add_fix(int thread, double fraction, Hold hold, int body, const std::vector<Pose>& X_WB,
+               const Beam& beam) {
     if (hold == Hold::free) return;
     const ThreadInfo& t = s.threads[thread];
     const double element = fraction * t.elements;
     const int nearest = static_cast<int>(std::lround(element));
     if (std::abs(element - nearest) > 1e-6)
-      return refuse("beam", beam.name, "clamps",
-                    fmt::format("at {:.6g} there is no node: with {} elements the nodes stand at multiples of {:.6g}",
-                                fraction, t.elements, 1.0 / t.elements));
+      return refuse(
+          "beam", beam.name, "clamps",
+          fmt::format("at {:.6g} there is no node: with {} elements the nodes stand at multiples of {:.6g}",
+                      fraction, t.elements, 1.0 / t.elements));
     Fix f;
     f.thread = thread;
     f.place = nearest * (t.fine / t.elements);
@@ -87,15 +93,17 @@ struct Compiler {
   }
 
   void thread(const Beam& beam, const std::vector<Pose>& X_WB) {
-    if (beam.from.beam.valid()) return refuse("beam", beam.name, "from", "a thread starts from the world or a body");
+    if (beam.from.beam.valid())
+      return refuse("beam", beam.name, "from", "a thread starts from the world or a body");
     ThreadInfo t;
     t.name = beam.name;
     t.rod = make_rod(model[beam.material], model[beam.section].shape);
     t.rod.damping = beam.damping;
     t.rod.air = beam.air_damping;
     if (!(t.rod.nu < 0.4999 && t.rod.nu > -0.99))
-      return refuse("material", model[beam.material].name, "nu",
-                    fmt::format("a thread's section strains: it needs -0.99 < nu < 0.4999, got {:.6g}", t.rod.nu));
+      return refuse(
+          "material", model[beam.material].name, "nu",
+          fmt::format("a thread's section strains: it needs -0.99 < nu < 0.4999, got {:.6g}", t.rod.nu));
     const elastic::BeamFrames frames(beam.path, beam.up);
     t.length = frames.length();
     t.elements = beam.elements;
@@ -115,8 +123,10 @@ struct Compiler {
       t.level.push_back(element_stiffness(t.rod, t.length / (t.elements << k)));
     s.damps = s.damps || beam.damping > 0;
     if (s.options.element != Element::log) {
-      const bool line = std::holds_alternative<PolylinePath>(beam.path) && std::get<PolylinePath>(beam.path).points.size() == 2;
-      if (!line && !beam.straight) refuse("beam", beam.name, "path", "only the log element has curved rest shapes");
+      const bool line = std::holds_alternative<PolylinePath>(beam.path) &&
+                        std::get<PolylinePath>(beam.path).points.size() == 2;
+      if (!line && !beam.straight)
+        refuse("beam", beam.name, "path", "only the log element has curved rest shapes");
       if (beam.damping > 0) refuse("beam", beam.name, "damping", "only the log element has material damping");
     }
     s.threads.push_back(std::move(t));
@@ -137,8 +147,10 @@ struct Compiler {
         contact::Geometry g;
         if (const auto* b = std::get_if<BoxShape>(&shape.geometry)) g = contact::Box{0.5 * b->size};
         if (const auto* b = std::get_if<SphereShape>(&shape.geometry)) g = contact::Sphere{b->radius};
-        if (const auto* b = std::get_if<CylinderShape>(&shape.geometry)) g = contact::Cylinder{b->radius, b->length};
-        if (const auto* b = std::get_if<CapsuleShape>(&shape.geometry)) g = contact::Capsule{b->radius, b->length};
+        if (const auto* b = std::get_if<CylinderShape>(&shape.geometry))
+          g = contact::Cylinder{b->radius, b->length};
+        if (const auto* b = std::get_if<CapsuleShape>(&shape.geometry))
+          g = contact::Capsule{b->radius, b->length};
         s.solids.push_back({static_cast<int>(i), g, shape.X_BG});
       }
   }
@@ -174,12 +186,13 @@ struct Compiler {
       const Attachment *on = &k.a, *other = &k.b;
       if (!on->beam.valid()) std::swap(on, other);
       if (!on->beam.valid() || other->beam.valid()) {
-        refuse("spring", k.name, "between", "with method thread one end is on a thread, the other on a body or the world");
+        refuse("spring", k.name, "between",
+               "with method thread one end is on a thread, the other on a body or the world");
         continue;
       }
-      if (s.options.element != Element::log)
-        refuse("spring", k.name, "", "only the log element has springs");
-      Tether t{on->beam.value, on->s, other->body.value, other->p, k.stiffness, k.damping, k.rest_length, k.tension_only};
+      if (s.options.element != Element::log) refuse("spring", k.name, "", "only the log element has springs");
+      Tether t{on->beam.value, on->s,     other->body.value, other->p,
+               k.stiffness,    k.damping, k.rest_length,     k.tension_only};
       if (k.damping > 0 && t.body >= 0 && s.bodies[t.body].moves)
         refuse("spring", k.name, "damping", "a damped spring of a thread hangs on something that rests");
       s.tethers.push_back(t);
@@ -216,7 +229,8 @@ void lay_out(SystemData& s) {
     s.layout.polylines.push_back({t.name + ".rings", 13 * (t.fine + 1), 0.1 * t.rod.radius, ring});
   }
   for (const Tether& t : s.tethers)
-    s.layout.polylines.push_back({model.springs()[static_cast<std::size_t>(&t - s.tethers.data())].name, 2, 0, {}});
+    s.layout.polylines.push_back(
+        {model.springs()[static_cast<std::size_t>(&t - s.tethers.data())].name, 2, 0, {}});
 
   const auto add = [&](const std::string& name, const char* unit, Column c) {
     s.layout.scalars.push_back({name, unit});
@@ -265,11 +279,13 @@ void lay_out(SystemData& s) {
         break;  // energies stand below; joints and riders were refused
     }
   }
-  for (const auto& [name, quantity] :
-       {std::pair{"energy.kinetic", Quantity::kinetic_energy}, {"energy.gravity", Quantity::gravity_energy},
-        {"energy.elastic", Quantity::elastic_energy}, {"energy.total", Quantity::total_energy},
-        {"energy.dissipated", Quantity::dissipated_energy}, {"energy.work", Quantity::work_energy},
-        {"energy.remainder", Quantity::remainder_energy}})
+  for (const auto& [name, quantity] : {std::pair{"energy.kinetic", Quantity::kinetic_energy},
+                                       {"energy.gravity", Quantity::gravity_energy},
+                                       {"energy.elastic", Quantity::elastic_energy},
+                                       {"energy.total", Quantity::total_energy},
+                                       {"energy.dissipated", Quantity::dissipated_energy},
+                                       {"energy.work", Quantity::work_energy},
+                                       {"energy.remainder", Quantity::remainder_energy}})
     add(name, "J", {quantity, -1, 0, Vec3::Zero(), -1, 0, -1});
 }
 

@@ -1,7 +1,7 @@
 // The forces of contacts: W = J A⁻¹ Jᵀ from the factor of the step's matrix, and the motion that they make.
 //
-// With A = UᵀU block-tridiagonal, W = YᵀY, Y = U⁻ᵀJᵀ: each contact's rows are substituted forward from the first
-// node they act on, until they reach the top of the elimination or have died away.
+// With A = UᵀU block-tridiagonal, W = YᵀY, Y = U⁻ᵀJᵀ: each contact's rows are substituted forward from the
+// first node they act on, until they reach the top of the elimination or have died away.
 #include <algorithm>
 #include <cmath>
 
@@ -11,14 +11,16 @@ namespace limber::thread {
 namespace {
 
 // Adds one side's rows (normal, two tangents; lane 3 empty) to a field of four columns a node.
-void add_side(const WorkspaceData& w, const TouchSide& t, double sign, const Vec3 (&directions)[3], double* y) {
+void add_side(const WorkspaceData& w, const TouchSide& t, double sign, const Vec3 (&directions)[3],
+              double* y) {
   for (int k = 0; k < 2; ++k) {
     const int j = t.slot + k;
     const Table& P = w.elements.P;
     for (int lane = 0; lane < 3; ++lane) {
       const Vec3& d = directions[lane];
       double local[3];
-      for (int i = 0; i < 3; ++i) local[i] = sign * (P[i][j] * d[0] + P[3 + i][j] * d[1] + P[6 + i][j] * d[2]);
+      for (int i = 0; i < 3; ++i)
+        local[i] = sign * (P[i][j] * d[0] + P[3 + i][j] * d[1] + P[6 + i][j] * d[2]);
       const double weight[4] = {t.line[2 * k], t.line[2 * k + 1], lane == 0 ? 0 : t.section[2 * k],
                                 lane == 0 ? 0 : t.section[2 * k + 1]};
       for (int v = 0; v < 4; ++v) {
@@ -57,16 +59,20 @@ void times(const WorkspaceData& w, const Touch& t, const double* x, double* out)
 
 // The transposed product: adds Jᵀλ.
 void add_force(const WorkspaceData& w, const Touch& t, const double* lambda, double* x) {
-  const Vec3 normal = lambda[0] * t.n, tangent = lambda[1] * t.t1 + lambda[2] * t.t2, whole = normal + tangent;
+  const Vec3 normal = lambda[0] * t.n, tangent = lambda[1] * t.t1 + lambda[2] * t.t2,
+             whole = normal + tangent;
   for (const auto& [side, sign] : {std::pair{&t.a, 1.0}, std::pair{&t.b, -1.0}}) {
     if (side->slot < 0) continue;
     for (int k = 0; k < 2; ++k) {
       const int j = side->slot + k;
       const Table& P = w.elements.P;
       for (int i = 0; i < 3; ++i) {
-        const auto local = [&](const Vec3& d) { return sign * (P[i][j] * d[0] + P[3 + i][j] * d[1] + P[6 + i][j] * d[2]); };
+        const auto local = [&](const Vec3& d) {
+          return sign * (P[i][j] * d[0] + P[3 + i][j] * d[1] + P[6 + i][j] * d[2]);
+        };
         const double f[4] = {side->line[2 * k] * local(whole), side->line[2 * k + 1] * local(whole),
-                             side->section[2 * k] * local(tangent), side->section[2 * k + 1] * local(tangent)};
+                             side->section[2 * k] * local(tangent),
+                             side->section[2 * k + 1] * local(tangent)};
         for (int v = 0; v < 4; ++v)
           if (!(w.held[j] >> v & 1u)) x[12 * j + 3 * v + i] += f[v];
       }
@@ -116,8 +122,8 @@ void couple(ContactWork& c) {
     const double *ya = c.pool.data() + c.offset[a], *yb = c.pool.data() + c.offset[b];
     const int from = std::max(c.first[a], c.first[b]), to = std::min(c.end[a], c.end[b]);
     // Fields start at their own first node.
-    cross_products(ya - 48 * static_cast<std::ptrdiff_t>(c.first[a]), yb - 48 * static_cast<std::ptrdiff_t>(c.first[b]),
-                   from, to, block);
+    cross_products(ya - 48 * static_cast<std::ptrdiff_t>(c.first[a]),
+                   yb - 48 * static_cast<std::ptrdiff_t>(c.first[b]), from, to, block);
     const int ea = c.degree[a]++;
     W.columns[ea] = b;
     std::copy_n(block, 16, W.values.data() + 16 * static_cast<std::size_t>(ea));
@@ -135,7 +141,7 @@ void couple(ContactWork& c) {
 
 }  // namespace
 
-void add_rows(const SystemData& s, int nodes, int from, WorkspaceData& w) {
+void add_rows(const SystemData& s, int from, WorkspaceData& w) {
   ContactWork& c = w.contact;
   const int m = static_cast<int>(c.touches.size());
   for (auto* list : {&c.first, &c.end}) list->resize(static_cast<std::size_t>(m));
@@ -170,14 +176,13 @@ void add_rows(const SystemData& s, int nodes, int from, WorkspaceData& w) {
     if (from == 0) warm_start(*w.contact.state, t, w.contact.hint, lambda);
   }
   couple(c);
-  (void)nodes;
 }
 
 void solve_forces(const SystemData& s, int nodes, WorkspaceData& w) {
   ContactWork& c = w.contact;
   const int m = static_cast<int>(c.touches.size());
   const contact::ConeProblem problem{m, &c.W, c.free.data(), c.friction.data()};
-  const auto report = contact::solve_cone(problem, 2e-4 * s.smallest_radius, 200, c.lambda.data());
+  const auto report = contact::solve_cone(problem, 1e-3 * s.smallest_radius, 80, c.lambda.data());
   c.sweeps += report.sweeps;
   std::fill_n(c.shift.begin(), 12 * nodes, 0.0);
   for (int k = 0; k < m; ++k)

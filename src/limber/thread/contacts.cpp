@@ -1,9 +1,11 @@
-// Which places of threads touch: capsules along the midline, pairs that may meet in a step, contacts among them.
+// Which places of threads touch: capsules along the midline, pairs that may meet in a step, contacts among
+// them.
 //
-// An element becomes one to eight capsules, by how much it bends. Contacts are linearised with the normal where
-// they are found; after the forces are known the motion is looked at again and what overlaps there is added (not
-// put in place of the others), at most `most_passes` times. A step moves nothing by more than `bound`, below the
-// strands' thickness, and the pairs cover every motion within it: so nothing can cross unseen.
+// An element becomes one to eight capsules, by how much it bends. Contacts are linearised with the normal
+// where they are found; after the forces are known the motion is looked at again and what overlaps there is
+// added (not put in place of the others), at most `most_passes` times. A step moves nothing by more than
+// `bound`, below the strands' thickness, and the pairs cover every motion within it: so nothing can cross
+// unseen.
 #include <algorithm>
 #include <cmath>
 
@@ -14,21 +16,23 @@ namespace limber::thread {
 namespace {
 
 constexpr int most_parts = 8, most_passes = 5;
-constexpr double turn_of_capsule = 0.2;      // [rad]
-constexpr double slack = 0.1;                // of the radius: contacts this close are kept in the system
-constexpr double allowed = 0.004;            // of the sum of radii: overlap that needs no other pass
-constexpr double too_deep = 0.015;           // … that divides the step
-constexpr double recovery = 0.2;             // of an overlap at the beginning is taken back in a step
+constexpr double turn_of_capsule = 0.2;  // [rad]
+constexpr double slack = 0.1;            // of the radius: contacts this close are kept in the system
+constexpr double allowed = 0.004;        // of the sum of radii: overlap that needs no other pass
+constexpr double too_deep = 0.015;       // … that divides the step
+constexpr double recovery = 0.2;         // of an overlap at the beginning is taken back in a step
 
 double turn_between(const double* e, int slot) {
-  const Eigen::Map<const Vec3> a(e + 12 * slot + 3), b(e + 12 * (slot + 1) + 3), x(e + 12 * slot), y(e + 12 * (slot + 1));
+  const Eigen::Map<const Vec3> a(e + 12 * slot + 3), b(e + 12 * (slot + 1) + 3), x(e + 12 * slot),
+      y(e + 12 * (slot + 1));
   const Vec3 chord = y - x;
   const double c = chord.norm() + 1e-300;
   return (a.cross(chord)).norm() / (a.norm() * c) + (chord.cross(b)).norm() / (b.norm() * c) +
          (a.dot(chord) < 0 ? 2 : 0) + (b.dot(chord) < 0 ? 2 : 0);
 }
 
-void find_capsules(const SystemData& s, const State& state, const double* e, const WorkspaceData& w, ContactWork& c) {
+void find_capsules(const SystemData& s, const State& state, const double* e, const WorkspaceData& w,
+                   ContactWork& c) {
   c.capsules.clear();
   for (std::size_t t = 0; t < s.threads.size(); ++t) {
     const ThreadInfo& info = s.threads[t];
@@ -91,7 +95,8 @@ void make_pairs(const SystemData& s, double bound, ContactWork& c) {
     c.tree.self_pairs([&](int i, int k) {
       if (neighbours(s, c.capsules[i], c.capsules[k])) return;
       const double reach = radius_of(s, c.capsules[i]) + radius_of(s, c.capsules[k]);
-      if (contact::closest(c.p0[i], c.q0[i], c.p0[k], c.q0[k]).distance < reach * (1 + slack) + 2 * bound) keep(i, k);
+      if (contact::closest(c.p0[i], c.q0[i], c.p0[k], c.q0[k]).distance < reach * (1 + slack) + 2 * bound)
+        keep(i, k);
     });
   for (std::size_t k = 0; k < c.solids0.size(); ++k) {
     contact::Bounds b = contact::bounds(c.solids0[k]);
@@ -140,7 +145,8 @@ Vec3 surface_motion(const TouchSide& t, const double* from, const double* to) {
     for (int i = 0; i < 3; ++i) {
       const int at = 12 * (t.slot + k) + i;
       out[i] += t.line[2 * k] * (to[at] - from[at]) + t.line[2 * k + 1] * (to[at + 3] - from[at + 3]) +
-                t.section[2 * k] * (to[at + 6] - from[at + 6]) + t.section[2 * k + 1] * (to[at + 9] - from[at + 9]);
+                t.section[2 * k] * (to[at + 6] - from[at + 6]) +
+                t.section[2 * k + 1] * (to[at + 9] - from[at + 9]);
     }
   return out;
 }
@@ -161,7 +167,7 @@ struct Finder {
   WorkspaceData& w;
   const double* now;  // coordinates at the end of the motion so far
   bool first_pass;
-  double deepest = 0;  // of the sum of radii
+  double deepest = 0;  // overlap beyond what was there at the beginning, of the sum of radii
 
   int key(const Capsule& c) const { return most_parts * c.slot + c.part; }
 
@@ -174,6 +180,7 @@ struct Finder {
     tangents(t.n, t.t1, t.t2);
     const double gap = t.n.dot(apart) - reach;
     const double back = start_gap < 0 ? (1 - recovery) * start_gap : 0;
+    deepest = std::max(deepest, (back - gap) / reach);
     Vec3 moved = line_motion(t.a, w.e.data(), now);
     t.slip0 += surface_motion(t.a, state.e.data(), w.e.data());
     if (t.b.slot >= 0) {
@@ -195,10 +202,10 @@ struct Finder {
     }
     if (shared(a, end.s) || shared(b, end.t)) return;
     const double xa = place(a, end.s), xb = place(b, end.t);
-    const Vec3 apart = midline(now, a.slot, w.length[a.slot], xa).x - midline(now, b.slot, w.length[b.slot], xb).x;
+    const Vec3 apart =
+        midline(now, a.slot, w.length[a.slot], xa).x - midline(now, b.slot, w.length[b.slot], xb).x;
     const Vec3 before = midline(state.e.data(), a.slot, w.length[a.slot], xa).x -
                         midline(state.e.data(), b.slot, w.length[b.slot], xb).x;
-    deepest = std::max(deepest, 1 - apart.norm() / reach);
     const double far = apart.norm();
     Touch t;
     // The side on which the strands were decides, not the one to which a long motion would carry them.
@@ -223,7 +230,6 @@ struct Finder {
     const Vec3 x = midline(now, a.slot, w.length[a.slot], xa).x;
     const Vec3 x0 = midline(state.e.data(), a.slot, w.length[a.slot], xa).x;
     const contact::Distance d = contact::distance(c.solids1[k], x);
-    deepest = std::max(deepest, 0.5 * (1 - d.value / r));
     Touch t;
     t.n = d.normal;
     t.a = side(now, w, a.slot, xa, -r * t.n);
@@ -308,7 +314,7 @@ bool resolve_contacts(const SystemData& s, const State& state, WorkspaceData& w)
       c.touches.resize(static_cast<std::size_t>(known));
       return finder.deepest < too_deep;
     }
-    add_rows(s, nodes, known, w);
+    add_rows(s, known, w);
     solve_forces(s, nodes, w);
   }
 }

@@ -7,101 +7,10 @@
 // β = (φ/2)/sin(φ/2), γ = (1 − β)/φ² and κ are power series in s = φ² with radius 4π².
 #include "limber/thread/element.h"
 
-#include <algorithm>
-#include <array>
+#include "limber/thread/element_geometry.h"
 
 namespace limber::thread {
 namespace {
-
-constexpr int terms = 22;
-
-struct Series {
-  std::array<double, terms + 3> beta{}, kappa{};
-};
-
-// x/sin x = Σ b_k x^2k and tan x/x = Σ t_k x^2k by division of the series of sin and cos.
-constexpr Series make_series() {
-  Series out;
-  std::array<double, terms + 3> s{}, c{}, b{}, t{};
-  double factorial = 1;
-  for (int k = 0; k < terms + 3; ++k) {
-    if (k > 0) factorial *= -1.0 / ((2.0 * k - 1) * (2.0 * k));
-    c[k] = factorial;
-    s[k] = factorial / (2.0 * k + 1);
-  }
-  for (int k = 0; k < terms + 3; ++k) {
-    double vb = k == 0 ? 1 : 0, vt = s[k];
-    for (int i = 1; i <= k; ++i) {
-      vb -= s[i] * b[k - i];
-      vt -= c[i] * t[k - i];
-    }
-    b[k] = vb;
-    t[k] = vt;
-  }
-  double quarter = 1, sixteenth = 1;  // x = φ/2: x² = s/4; x = φ/4: x² = s/16
-  for (int k = 0; k < terms + 3; ++k) {
-    out.beta[k] = b[k] * quarter;
-    out.kappa[k] = t[k] * sixteenth / 8;  // tan(φ/4)/(2φ) = (1/8) tan(x)/x
-    quarter /= 4;
-    sixteenth /= 16;
-  }
-  return out;
-}
-constexpr Series series = make_series();
-
-// asin(x)/x = Σ a_k x^2k
-constexpr std::array<double, 24> make_asin() {
-  std::array<double, 24> a{};
-  double c = 1;
-  for (int k = 0; k < 24; ++k) {
-    a[k] = c / (2.0 * k + 1);
-    c *= (2.0 * k + 1) / (2.0 * k + 2);
-  }
-  return a;
-}
-constexpr std::array<double, 24> asin_series = make_asin();
-
-struct Coefficients {
-  Pack beta, beta_s, beta_ss, gamma, gamma_s, gamma_ss, kappa, kappa_s;
-};
-
-LIMBER_INLINE Coefficients coefficients(Pack s) {
-  Coefficients c;
-  const Pack o = pack(0);
-  Pack b = o, b1 = o, b2 = o, g = o, g1 = o, g2 = o, k = o, k1 = o;
-  for (int i = terms - 1; i >= 0; --i) {  // Horner for a polynomial and its derivatives
-    b2 = b2 * s + 2.0 * b1;
-    b1 = b1 * s + b;
-    b = b * s + pack(series.beta[i]);
-    g2 = g2 * s + 2.0 * g1;
-    g1 = g1 * s + g;
-    g = g * s - pack(series.beta[i + 1]);
-    k1 = k1 * s + k;
-    k = k * s + pack(series.kappa[i]);
-  }
-  c.beta = b, c.beta_s = b1, c.beta_ss = b2;
-  c.gamma = g, c.gamma_s = g1, c.gamma_ss = g2;
-  c.kappa = k, c.kappa_s = k1;
-  return c;
-}
-
-LIMBER_INLINE P3 load3(const Table& t, int row, int j) {
-  return {{load(t[row] + j), load(t[row + 1] + j), load(t[row + 2] + j)}};
-}
-LIMBER_INLINE P33 load33(const Table& t, int j) {
-  P33 a;
-  for (int k = 0; k < 9; ++k) a.m[k / 3][k % 3] = load(t[k] + j);
-  return a;
-}
-
-struct Strain {
-  Pack v[6];  // xx yy zz xy xz yz
-};
-LIMBER_INLINE Strain load_strain(const Table& t, int row, int j) {
-  Strain e;
-  for (int k = 0; k < 6; ++k) e.v[k] = load(t[row + k] + j);
-  return e;
-}
 
 // sym([θ]ε) = Yθ; this is Yᵀr.
 LIMBER_INLINE P3 yt(const Strain& e, const Pack* r) {
@@ -142,8 +51,10 @@ LIMBER_INLINE void store_rows(double* blocks, int j, int nodes, int r, const Pac
   double lane[lanes][12] __attribute__((aligned(32)));
   for (int c = 0; c < 12; c += 4) {
     const Pack a = row[c], b = row[c + 1], d = row[c + 2], e = row[c + 3];
-    const Pack ab_lo = __builtin_shufflevector(a, b, 0, 4, 2, 6), ab_hi = __builtin_shufflevector(a, b, 1, 5, 3, 7);
-    const Pack de_lo = __builtin_shufflevector(d, e, 0, 4, 2, 6), de_hi = __builtin_shufflevector(d, e, 1, 5, 3, 7);
+    const Pack ab_lo = __builtin_shufflevector(a, b, 0, 4, 2, 6),
+               ab_hi = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+    const Pack de_lo = __builtin_shufflevector(d, e, 0, 4, 2, 6),
+               de_hi = __builtin_shufflevector(d, e, 1, 5, 3, 7);
     store(&lane[0][c], __builtin_shufflevector(ab_lo, de_lo, 0, 1, 4, 5));
     store(&lane[1][c], __builtin_shufflevector(ab_hi, de_hi, 0, 1, 4, 5));
     store(&lane[2][c], __builtin_shufflevector(ab_lo, de_lo, 2, 3, 6, 7));
@@ -155,7 +66,8 @@ LIMBER_INLINE void store_rows(double* blocks, int j, int nodes, int r, const Pac
       store(blocks + static_cast<std::size_t>(j + i) * 144 + 12 * r + c, load(&lane[i][c]));
 }
 
-// Where a node's half of the tangent stands in `half`: ξξ 9, ξθ 9, θθ 9, then columns of ξV and θV (5 x 3 each).
+// Where a node's half of the tangent stands in `half`: ξξ 9, ξθ 9, θθ 9, then columns of ξV and θV (5 x 3
+// each).
 constexpr int half_rows = 57;
 
 struct Half {
@@ -191,43 +103,6 @@ LIMBER_INLINE Half load_half(const Table& t, int base, int j) {
 
 constexpr int upper7(int i, int k) { return i <= k ? 7 * i - i * (i - 1) / 2 + k - i : upper7(k, i); }
 
-// The geometry of a pack of elements, from its nodes.
-struct Geometry {
-  P33 M;  // exp(φ/2)
-  P3 phi, p, q;
-  Pack norm_q, gap;
-  Coefficients c;
-};
-
-LIMBER_INLINE Geometry geometry(const ElementArrays& a, int j) {
-  const P33 P1 = load33(a.P, j), P2 = load33(a.P, j + 1);
-  const P33 Q = transposed_times(P1, P2);
-  Geometry g;
-  // Quaternion of Q, halved twice: of φ, φ/2 (the frame), φ/4 (for the angle).
-  const Pack one = pack(1), tiny = pack(1e-8);
-  const Pack w = 0.5 * root(larger(one + Q(0, 0) + Q(1, 1) + Q(2, 2), tiny));
-  P3 v = (0.25 / w) * P3{{Q(2, 1) - Q(1, 2), Q(0, 2) - Q(2, 0), Q(1, 0) - Q(0, 1)}};
-  const Pack length = root(w * w + dot(v, v));
-  g.gap = w / length;
-  Pack n = 1.0 / root((one + g.gap) * (one + g.gap) + (1.0 / (length * length)) * dot(v, v));
-  const Pack w2 = (one + g.gap) * n;
-  const P3 v2 = (n / length) * v;
-  const P33 K = skew(v2);
-  g.M = diagonal(one) + (2.0 * w2) * K + (pack(2.0)) * (K * K);
-  n = 1.0 / root((one + w2) * (one + w2) + dot(v2, v2));
-  const P3 v4 = n * v2;
-  const Pack x2 = dot(v4, v4);
-  Pack f = pack(0);
-  for (int k = 23; k >= 0; --k) f = f * x2 + pack(asin_series[k]);
-  g.phi = (8.0 * f) * v4;
-  g.c = coefficients(dot(g.phi, g.phi));
-  const P33 R = P1 * g.M;
-  g.p = transposed_times(R, load3(a.x, 0, j + 1) - load3(a.x, 0, j));
-  g.q = g.c.beta * g.p + (g.c.gamma * dot(g.phi, g.p)) * g.phi;
-  g.norm_q = root(dot(g.q, g.q) + pack(1e-300));
-  return g;
-}
-
 // Stresses of a pack: gradient of the energy in (Λ, q_y, q_z, φ, ε₁, ε₂), and the energy.
 struct Stress {
   Pack n, vy, vz, energy;
@@ -235,8 +110,8 @@ struct Stress {
   Pack S1[6], S2[6];
 };
 
-LIMBER_INLINE Stress stresses(const ElementArrays& a, const Geometry& g, const Strain& e1, const Strain& e2, int j,
-                              Pack scale) {
+LIMBER_INLINE Stress stresses(const ElementArrays& a, const Geometry& g, const Strain& e1, const Strain& e2,
+                              int j, Pack scale) {
   const Table& t = a.constants;
   const auto k = [&](int row) LIMBER_LAMBDA { return scale * load(t[row] + j); };
   const auto rest = [&](int row) LIMBER_LAMBDA { return load(t[row] + j); };
@@ -291,9 +166,9 @@ LIMBER_INLINE Stress stresses(const ElementArrays& a, const Geometry& g, const S
 
 // B-weighted quantities of a pack that both gradient and tangent need.
 struct Moments {
-  P33 B, Y;       // Y = ∂(Bp)/∂φ
-  P3 n, nb, c;    // force on q; on p; n̄ × p
-  P3 m, Bm;       // whole moment on φ
+  P33 B, Y;     // Y = ∂(Bp)/∂φ
+  P3 n, nb, c;  // force on q; on p; n̄ × p
+  P3 m, Bm;     // whole moment on φ
   P3 f_bar, f_sigma;
 };
 
@@ -319,9 +194,11 @@ LIMBER_INLINE Moments moments(const Geometry& g, const Stress& s) {
   return o;
 }
 
-LIMBER_INLINE void store_forces(ElementArrays& a, const Geometry& g, const Stress& s, const Moments& o, int j) {
+LIMBER_INLINE void store_forces(ElementArrays& a, const Geometry& g, const Stress& s, const Moments& o,
+                                int j) {
   const P3 x1 = g.M * o.nb, x2 = transposed_times(g.M, o.nb);
-  const P3 t1 = g.M * (0.5 * pack(1) * o.f_bar - o.f_sigma), t2 = transposed_times(g.M, 0.5 * pack(1) * o.f_bar + o.f_sigma);
+  const P3 t1 = g.M * (0.5 * pack(1) * o.f_bar - o.f_sigma),
+           t2 = transposed_times(g.M, 0.5 * pack(1) * o.f_bar + o.f_sigma);
   for (int i = 0; i < 3; ++i) {
     store(a.force[i] + j, -x1[i]);
     store(a.force[3 + i] + j, t1[i]);
@@ -348,8 +225,8 @@ struct MidTangent {
   P3 dV[2][5], aV[2][5], sV[2][5];  // columns xx yy zz xy xz of either node
 };
 
-LIMBER_INLINE MidTangent mid_tangent(const ElementArrays& a, const Geometry& g, const Stress& s, const Moments& o, int j,
-                                     Pack scale) {
+LIMBER_INLINE MidTangent mid_tangent(const ElementArrays& a, const Geometry& g, const Stress& s,
+                                     const Moments& o, int j, Pack scale) {
   const Table& t = a.constants;
   const auto k = [&](int row) LIMBER_LAMBDA { return scale * load(t[row] + j); };
   const Coefficients& c = g.c;
@@ -373,7 +250,8 @@ LIMBER_INLINE MidTangent mid_tangent(const ElementArrays& a, const Geometry& g, 
   const P3 mixed = pf * o.n + nf * g.p;
   const P33 G2 = diagonal(2.0 * c.beta_s * np + 2.0 * c.gamma_s * nf * pf) +
                  (4.0 * c.beta_ss * np + 4.0 * c.gamma_ss * nf * pf) * outer(phi, phi) +
-                 (4.0 * c.gamma_s) * symmetric(outer(phi, mixed)) + (2.0 * c.gamma) * symmetric(outer(o.n, g.p));
+                 (4.0 * c.gamma_s) * symmetric(outer(phi, mixed)) +
+                 (2.0 * c.gamma) * symmetric(outer(o.n, g.p));
 
   const P33 HqB = Hq * o.B, HqCs = Hq * Cs;
   MidTangent h;
@@ -390,9 +268,10 @@ LIMBER_INLINE MidTangent mid_tangent(const ElementArrays& a, const Geometry& g, 
   phi_phi(2, 2) += k(slot::bend_z);
   const P33 XsN = Xs * N;
   const P3 cxf = cross(o.c, phi);
-  h.ss = transposed_times(N, rho * N) + XsN + transpose(XsN) + o.B * (phi_phi * o.B) + transposed_times(Cs, HqCs) +
-         (2.0 * c.beta_s) * symmetric(outer(phi, o.m)) + (2.0 * c.gamma_s * mf) * outer(phi, phi) +
-         (c.gamma + c.kappa) * symmetric(outer(o.Bm, phi)) + (c.gamma * mf) * o.B - diagonal(c.kappa * mf) -
+  h.ss = transposed_times(N, rho * N) + XsN + transpose(XsN) + o.B * (phi_phi * o.B) +
+         transposed_times(Cs, HqCs) + (2.0 * c.beta_s) * symmetric(outer(phi, o.m)) +
+         (2.0 * c.gamma_s * mf) * outer(phi, phi) + (c.gamma + c.kappa) * symmetric(outer(o.Bm, phi)) +
+         (c.gamma * mf) * o.B - diagonal(c.kappa * mf) -
          (c.kappa * c.gamma + 2.0 * c.kappa_s + c.kappa * c.kappa) * symmetric(outer(phi, cxf));
 
   for (int node = 0; node < 2; ++node) {
@@ -419,8 +298,9 @@ LIMBER_INLINE MidTangent mid_tangent(const ElementArrays& a, const Geometry& g, 
 }
 
 // The off-diagonal block in node axes, by columns of the gradients, with mass.
-LIMBER_INLINE void store_off_diagonal(ElementArrays& a, const Geometry& g, const MidTangent& h, const P33& da1,
-                                      const P33& da2, int j, int nodes, Pack scale, double mass_weight) {
+LIMBER_INLINE void store_off_diagonal(ElementArrays& a, const Geometry& g, const MidTangent& h,
+                                      const P33& da1, const P33& da2, int j, int nodes, Pack scale,
+                                      double mass_weight) {
   const Table& t = a.constants;
   const auto k = [&](int row) LIMBER_LAMBDA { return scale * load(t[row] + j); };
   const Strain e1 = load_strain(a.strain, 0, j), e2 = load_strain(a.strain, 0, j + 1);
@@ -439,7 +319,8 @@ LIMBER_INLINE void store_off_diagonal(ElementArrays& a, const Geometry& g, const
     }
   for (int c = 0; c < 5; ++c) {
     const P3 xV = M * h.dV[1][c], tV = M * (pack(0.5) * h.aV[1][c] - h.sV[1][c]);
-    const P3 Vx = transposed_times(M, h.dV[0][c]), Vt = transposed_times(M, pack(0.5) * h.aV[0][c] + h.sV[0][c]);
+    const P3 Vx = transposed_times(M, h.dV[0][c]),
+             Vt = transposed_times(M, pack(0.5) * h.aV[0][c] + h.sV[0][c]);
     for (int i = 0; i < 3; ++i) {
       H[i][6 + c] = -xV[i], H[3 + i][6 + c] = tV[i];
       H[6 + c][i] = Vx[i], H[6 + c][3 + i] = Vt[i];
@@ -497,10 +378,16 @@ LIMBER_KERNEL void slots_kernel(int nodes, bool tangent, double mass_weight, Ele
     const P33 da1 = pack(0.5) * h.da - h.ds, da2 = pack(0.5) * h.da + h.ds;
     const P33 cross_part = symmetric(h.as), quarter = pack(0.25) * h.aa + h.ss;
     const P33& M = g.M;
-    Half first{M * times_transposed(h.dd, M), pack(-1) * (M * times_transposed(da1, M)),
-               M * times_transposed(quarter - cross_part, M), {}, {}};
-    Half second{transposed_times(M, h.dd * M), transposed_times(M, da2 * M),
-                transposed_times(M, (quarter + cross_part) * M), {}, {}};
+    Half first{M * times_transposed(h.dd, M),
+               pack(-1) * (M * times_transposed(da1, M)),
+               M * times_transposed(quarter - cross_part, M),
+               {},
+               {}};
+    Half second{transposed_times(M, h.dd * M),
+                transposed_times(M, da2 * M),
+                transposed_times(M, (quarter + cross_part) * M),
+                {},
+                {}};
     for (int c = 0; c < 5; ++c) {
       first.xV[c] = pack(-1) * (M * h.dV[0][c]);
       first.tV[c] = M * (pack(0.5) * h.aV[0][c] - h.sV[0][c]);
@@ -522,7 +409,8 @@ LIMBER_KERNEL void nodes_kernel(int nodes, bool tangent, double mass_weight, Ele
     const P33 G = turn_of_skew(e);
     const auto both = [&](const Table& table, int first, int second) LIMBER_LAMBDA {
       Pack x = load(table[first] + j);
-      Pack y = j == 0 ? Pack{0, table[second][0], table[second][1], table[second][2]} : load(table[second] + j - 1);
+      Pack y = j == 0 ? Pack{0, table[second][0], table[second][1], table[second][2]}
+                      : load(table[second] + j - 1);
       return x + y;
     };
     P3 x, m;
@@ -632,87 +520,7 @@ LIMBER_KERNEL void nodes_kernel(int nodes, bool tangent, double mass_weight, Ele
   }
 }
 
-// Newton's iteration for the polar decomposition (Higham 1986), scaled by Frobenius norms.
-LIMBER_KERNEL bool polar_kernel(int nodes, ElementArrays& a) {
-  bool good = true;
-  for (int j = 0; j < nodes; j += lanes) {
-    P33 F;
-    for (int c = 0; c < 3; ++c)
-      for (int i = 0; i < 3; ++i) F(i, c) = load(a.F[3 * c + i] + j);
-    P33 X = F;
-    for (int iteration = 0; iteration < 30; ++iteration) {
-      const P33 C = cofactors(X);
-      const Pack det = X(0, 0) * C(0, 0) + X(0, 1) * C(0, 1) + X(0, 2) * C(0, 2);
-      Pack norm = pack(0), inverse = pack(0);
-      LIMBER_EACH33 {
-        norm += X(i, k) * X(i, k);
-        inverse += C(i, k) * C(i, k);
-      }
-      if (iteration == 0)
-        for (int i = 0; i < lanes && j + i < nodes; ++i)
-          if (!(det[i] > 1e-6)) good = false;
-      // The scale brings far gradients close in few steps and is 1 at a rotation.
-      const Pack scale = iteration < 4 ? root(root(inverse / norm) / root(det * det + pack(1e-300))) : pack(1);
-      const Pack s1 = 0.5 * scale, s2 = 0.5 / (scale * det);
-      Pack change = pack(0);
-      LIMBER_EACH33 {
-        const Pack next = s1 * X(i, k) + s2 * C(i, k);
-        change = larger(change, next > X(i, k) ? next - X(i, k) : X(i, k) - next);
-        X(i, k) = next;
-      }
-      bool done = true;
-      for (int i = 0; i < lanes; ++i)
-        if (change[i] > 1e-9) done = false;
-      if (done && iteration >= 1) break;
-    }
-    for (int k = 0; k < 9; ++k) store(a.P[k] + j, X.m[k / 3][k % 3]);
-    const P33 U = transposed_times(X, F);
-    const Pack one = pack(1);
-    store(a.strain[0] + j, U(0, 0) - one);
-    store(a.strain[1] + j, U(1, 1) - one);
-    store(a.strain[2] + j, U(2, 2) - one);
-    store(a.strain[3] + j, 0.5 * (U(0, 1) + U(1, 0)));
-    store(a.strain[4] + j, 0.5 * (U(0, 2) + U(2, 0)));
-    store(a.strain[5] + j, 0.5 * (U(1, 2) + U(2, 1)));
-  }
-  return good;
-}
-
 }  // namespace
-
-void ElementArrays::resize(int capacity) {
-  constants.resize(slot::rows, capacity);
-  node_constants.resize(node::rows, capacity);
-  x.resize(3, capacity);
-  F.resize(9, capacity);
-  for (int k = 0; k < 3; ++k)  // beyond the last node: gradients that can be decomposed
-    std::fill_n(F[4 * k], F[1] - F[0], 1.0);
-  P.resize(9, capacity);
-  strain.resize(6, capacity);
-  z.resize(6, capacity);
-  stress.resize(6, capacity);
-  energy.resize(1, capacity);
-  gap.resize(1, capacity);
-  half.resize(2 * half_rows, capacity);
-  force.resize(24, capacity);
-  D.assign(144 * static_cast<std::size_t>(capacity), 0);
-  O.assign(144 * static_cast<std::size_t>(capacity), 0);
-  g.assign(12 * static_cast<std::size_t>(capacity), 0);
-}
-
-void gather(const double* e, int nodes, ElementArrays& a) {
-  for (int j = 0; j < nodes; ++j) {
-    for (int i = 0; i < 3; ++i) a.x[i][j] = e[12 * j + i];
-    for (int i = 0; i < 9; ++i) a.F[i][j] = e[12 * j + 3 + i];
-  }
-  // The pack after the last node: somewhere a step on, so that nothing is singular.
-  for (int k = 0; k < lanes; ++k) {
-    for (int i = 0; i < 3; ++i) a.x[i][nodes + k] = a.x[i][nodes - 1] + (i == 0 ? 1.0 + k : 0.0);
-    for (int i = 0; i < 9; ++i) a.F[i][nodes + k] = i % 4 == 0 ? 1.0 : 0.0;
-  }
-}
-
-bool polar(int nodes, ElementArrays& a) { return polar_kernel(nodes + lanes, a); }
 
 void elements(int nodes, bool tangent, double mass_weight, ElementArrays& a) {
   slots_kernel(nodes, tangent, mass_weight, a);

@@ -1,7 +1,8 @@
 // The thread's element: strains, energy, forces and exact tangent of four elements at a time.
 //
 // A node carries x and the deformation gradient F = [x_,x x_,y x_,z] (Larsson, Wallgren, Larson 2010, eq. 1).
-// Polar decomposition F = P U at each node splits it into a rotation and a stretch. With a node at either end,
+// Polar decomposition F = P U at each node splits it into a rotation and a stretch. With a node at either
+// end,
 //
 //   φ = log(P₁ᵀ P₂)             turn of the second node against the first
 //   R = P₁ exp(φ/2)             the element's frame, half way: Q_j = RᵀP_j = exp(∓φ/2), so log Q_j = ∓φ/2
@@ -45,18 +46,18 @@ class Table {
 // Rows of the slots' constants.
 namespace slot {
 enum Row : int {
-  axial = 0,             // 28: upper triangle of (Λ, ε₁xx, ε₁yy, ε₁zz, ε₂xx, ε₂yy, ε₂zz)
-  shear_y = 28,          // 6: upper triangle of (q_y, ε₁xy, ε₂xy)
-  shear_z = 34,          // 6: (q_z, ε₁xz, ε₂xz)
-  bend_z = 40,           // EI_z/l, on φ_z − ε₂xy + ε₁xy
-  bend_y = 41,           // EI_y/l, on φ_y + ε₂xz − ε₁xz
-  torsion = 42,          // GJ/l, on φ_x
-  skew_yz = 43,          // 3: upper triangle of (ε₁yz, ε₂yz)
-  rest = 46,             // Λ + l, q_y, q_z, φ (6) at rest
-  rest_strain_1 = 52,    // 6: ε₁ at rest
-  rest_strain_2 = 58,    // 6
-  mass = 64,             // 6: coefficients of the off-diagonal mass block: xx, xs, sx, ss, yy, zz
-  scale = 70,            // of the stiffness (1 + damping/step)
+  axial = 0,           // 28: upper triangle of (Λ, ε₁xx, ε₁yy, ε₁zz, ε₂xx, ε₂yy, ε₂zz)
+  shear_y = 28,        // 6: upper triangle of (q_y, ε₁xy, ε₂xy)
+  shear_z = 34,        // 6: (q_z, ε₁xz, ε₂xz)
+  bend_z = 40,         // EI_z/l, on φ_z − ε₂xy + ε₁xy
+  bend_y = 41,         // EI_y/l, on φ_y + ε₂xz − ε₁xz
+  torsion = 42,        // GJ/l, on φ_x
+  skew_yz = 43,        // 3: upper triangle of (ε₁yz, ε₂yz)
+  rest = 46,           // Λ + l, q_y, q_z, φ (6) at rest
+  rest_strain_1 = 52,  // 6: ε₁ at rest
+  rest_strain_2 = 58,  // 6
+  mass = 64,           // 6: coefficients of the off-diagonal mass block: xx, xs, sx, ss, yy, zz
+  scale = 70,          // of the stiffness (1 + damping/step)
   rows = 71
 };
 }
@@ -70,18 +71,18 @@ struct ElementArrays {
   explicit ElementArrays(int capacity = 0) { resize(capacity); }
   void resize(int capacity);  // nodes
 
-  Table constants;       // (slot::rows x slots)
-  Table node_constants;  // (node::rows x nodes)
-  Table x;               // (3 x nodes) positions, by gather()
-  Table F;               // (9 x nodes) gradients by columns, by gather()
-  Table P;               // (9 x nodes) rotations, row by row, by polar()
-  Table strain;          // (6 x nodes) U − 1: xx yy zz xy xz yz, by polar()
-  Table z;               // (6 x slots) |q|, q_y, q_z, φ, by elements()
-  Table stress;          // (6 x slots) conjugate to z: tension, shears, torque, bending moments
-  Table energy;          // (1 x slots) elastic
-  Table gap;             // (1 x slots) 1 − |relative half-turn|²: goes to 0 when an element turns by π
-  Table half;            // (114 x slots) both nodes' share of the tangent, in node axes, by elements()
-  Table force;           // (24 x slots) both nodes' share of the gradient, in (ξ, θ, V), by elements()
+  Table constants;        // (slot::rows x slots)
+  Table node_constants;   // (node::rows x nodes)
+  Table x;                // (3 x nodes) positions, by gather()
+  Table F;                // (9 x nodes) gradients by columns, by gather()
+  Table P;                // (9 x nodes) rotations, row by row, by polar()
+  Table strain;           // (6 x nodes) U − 1: xx yy zz xy xz yz, by polar()
+  Table z;                // (6 x slots) |q|, q_y, q_z, φ, by elements()
+  Table stress;           // (6 x slots) conjugate to z: tension, shears, torque, bending moments
+  Table energy;           // (1 x slots) elastic
+  Table gap;              // (1 x slots) 1 − |relative half-turn|²: goes to 0 when an element turns by π
+  Table half;             // (114 x slots) both nodes' share of the tangent, in node axes, by elements()
+  Table force;            // (24 x slots) both nodes' share of the gradient, in (ξ, θ, V), by elements()
   std::vector<double> D;  // (nodes x 12 x 12) diagonal blocks, rows of 12
   std::vector<double> O;  // (nodes x 12 x 12) block (j, j + 1)
   std::vector<double> g;  // (nodes x 12) elastic gradient in node axes: along x, x_,x x_,y x_,z
@@ -91,7 +92,8 @@ struct ElementArrays {
 void gather(const double* e, int nodes, ElementArrays& a);
 // P and U of every node; false if a gradient is singular or turned inside out.
 bool polar(int nodes, ElementArrays& a);
-// Strains, energies and gradients of all slots; with `tangent` also D and O = mass_weight · M + K, in node axes.
+// Strains, energies and gradients of all slots; with `tangent` also D and O = mass_weight · M + K, in node
+// axes.
 void elements(int nodes, bool tangent, double mass_weight, ElementArrays& a);
 
 }  // namespace limber::thread

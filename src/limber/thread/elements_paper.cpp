@@ -1,13 +1,16 @@
-// Two elements to compare with, both on the paper's field x = Σ φ_k(x, y, z) e_k (eq. 2–4, with ς = z/l), straight
-// at ease, in world axes:
+// Two elements to compare with, both on the paper's field x = Σ φ_k(x, y, z) e_k (eq. 2–4, with ς = z/l),
+// straight at ease, in world axes:
 //
-//   printed  W = ½ dᵀK_e d, d = Qᵀe − e₀, K_e = ∫BᵀDB (eq. 16–17 without the stray ½), f = Q K_e d, tangent Q K_e Qᵀ with
-//            the rotation frozen (eq. 19–20). Full three-dimensional elasticity: it locks (docs/theory/thread.md).
-//   green    W = ½ ∫ E_GᵀD E_G with the Green–Lagrange strain (eq. 6, 13) and the split elasticity, exact tangent:
+//   printed  W = ½ dᵀK_e d, d = Qᵀe − e₀, K_e = ∫BᵀDB (eq. 16–17 without the stray ½), f = Q K_e d, tangent Q
+//   K_e Qᵀ with
+//            the rotation frozen (eq. 19–20). Full three-dimensional elasticity: it locks
+//            (docs/theory/thread.md).
+//   green    W = ½ ∫ E_GᵀD E_G with the Green–Lagrange strain (eq. 6, 13) and the split elasticity, exact
+//   tangent:
 //            the reference that the paper's section 8.1 asks for.
 //
-// Over the section four points (±√(2I_z/A), 0), (0, ±√(2I_y/A)) give its area and moments exactly; along the element
-// three Gauss points.
+// Over the section four points (±√(2I_z/A), 0), (0, ±√(2I_y/A)) give its area and moments exactly; along the
+// element three Gauss points.
 #include <algorithm>
 #include <cmath>
 
@@ -20,12 +23,14 @@ using Vec24 = Eigen::Matrix<double, 24, 1>;
 using Mat24 = Eigen::Matrix<double, 24, 24>;
 using Gradients = Eigen::Matrix<double, 8, 3>;  // ∂φ_k/∂(x, y, z)
 
-constexpr double gauss_x[3] = {0.1127016653792583, 0.5, 0.8872983346207417}, gauss_w[3] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
+constexpr double gauss_x[3] = {0.1127016653792583, 0.5, 0.8872983346207417},
+                 gauss_w[3] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
 
 Gradients gradients(double xi, double y, double z, double l) {
   Gradients g = Gradients::Zero();
   const double x2 = xi * xi;
-  g.col(0) << (-6 * xi + 6 * x2) / l, 1 - 4 * xi + 3 * x2, -y / l, -z / l, (6 * xi - 6 * x2) / l, -2 * xi + 3 * x2, y / l, z / l;
+  g.col(0) << (-6 * xi + 6 * x2) / l, 1 - 4 * xi + 3 * x2, -y / l, -z / l, (6 * xi - 6 * x2) / l,
+      -2 * xi + 3 * x2, y / l, z / l;
   g(2, 1) = g(3, 2) = 1 - xi;
   g(6, 1) = g(7, 2) = xi;
   return g;
@@ -45,7 +50,8 @@ Strains strains(const Gradients& g, const Mat3& F) {
     const double dot = F.col(a).dot(F.col(b));
     s.value[m] = m < 3 ? 0.5 * (dot - 1) : dot;
     for (int k = 0; k < 8; ++k)
-      s.b[m].segment<3>(3 * k) = m < 3 ? Vec3(g(k, a) * F.col(a)) : Vec3(g(k, a) * F.col(b) + g(k, b) * F.col(a));
+      s.b[m].segment<3>(3 * k) =
+          m < 3 ? Vec3(g(k, a) * F.col(a)) : Vec3(g(k, a) * F.col(b) + g(k, b) * F.col(a));
   }
   return s;
 }
@@ -71,8 +77,10 @@ struct Point {
 // Points of the section: the whole elasticity at each, or its diagonal there and the rest on the midline.
 std::array<Point, 5> section_points(const Rod& r, bool split) {
   const double a = std::sqrt(2 * r.I_z / r.A), b = std::sqrt(2 * r.I_y / r.A);
-  const Elasticity D = split ? diagonal_part(r) : whole(r), rest = split ? Elasticity(whole(r) - D) : Elasticity(Elasticity::Zero());
-  return {{{a, 0, r.A / 4, D}, {-a, 0, r.A / 4, D}, {0, b, r.A / 4, D}, {0, -b, r.A / 4, D}, {0, 0, r.A, rest}}};
+  const Elasticity D = split ? diagonal_part(r) : whole(r),
+                   rest = split ? Elasticity(whole(r) - D) : Elasticity(Elasticity::Zero());
+  return {
+      {{a, 0, r.A / 4, D}, {-a, 0, r.A / 4, D}, {0, b, r.A / 4, D}, {0, -b, r.A / 4, D}, {0, 0, r.A, rest}}};
 }
 
 struct ElementResult {
@@ -81,7 +89,8 @@ struct ElementResult {
   Mat24 K = Mat24::Zero();
 };
 
-// Sums over the points; `linear`: strains and their gradients at F = 1 (the constant matrix of the printed element).
+// Sums over the points; `linear`: strains and their gradients at F = 1 (the constant matrix of the printed
+// element).
 ElementResult integrate(const Rod& rod, double l, const Vec24& e, bool split, bool linear, bool tangent) {
   ElementResult out;
   for (int q = 0; q < 3; ++q)
@@ -139,21 +148,24 @@ ElementResult printed(const Rod& rod, double l, const Vec24& e, Frame kind) {
   for (const int k : {3, 7, 11, 15, 19, 23}) rest[k] = 1;
   const Mat3 R = frame_of(e, l, kind);
   Vec24 d;
-  for (int k = 0; k < 8; ++k) d.segment<3>(3 * k) = R.transpose() * e.segment<3>(3 * k) - rest.segment<3>(3 * k);
+  for (int k = 0; k < 8; ++k)
+    d.segment<3>(3 * k) = R.transpose() * e.segment<3>(3 * k) - rest.segment<3>(3 * k);
   const Mat24 K = integrate(rod, l, rest, false, true, true).K;
   const Vec24 f = K * d;
   ElementResult out;
   out.energy = 0.5 * d.dot(f);
   for (int i = 0; i < 8; ++i) {
     out.f.segment<3>(3 * i) = R * f.segment<3>(3 * i);
-    for (int k = 0; k < 8; ++k) out.K.block<3, 3>(3 * i, 3 * k) = R * K.block<3, 3>(3 * i, 3 * k) * R.transpose();
+    for (int k = 0; k < 8; ++k)
+      out.K.block<3, 3>(3 * i, 3 * k) = R * K.block<3, 3>(3 * i, 3 * k) * R.transpose();
   }
   return out;
 }
 
 }  // namespace
 
-void other_elements(const SystemData& s, const double* e, int nodes, bool tangent, double mass_weight, WorkspaceData& w) {
+void other_elements(const SystemData& s, const double* e, int nodes, bool tangent, double mass_weight,
+                    WorkspaceData& w) {
   ElementArrays& a = w.elements;
   gather(e, nodes, a);
   polar(nodes, a);  // the directions that moments act on

@@ -63,14 +63,16 @@ void point_load(const SystemData& s, const State& state, const ThreadLoad& l, do
   if (at.xi > 0) add_moment(w, at.slot + 1, at.xi * moment);
 }
 
-void line_load(const SystemData& s, const State& state, const LineLoad& l, double t, double load, WorkspaceData& w) {
+void line_load(const SystemData& s, const State& state, const LineLoad& l, double t, double load,
+               WorkspaceData& w) {
   const ThreadInfo& info = s.threads[l.thread];
   const Vec3 per_length = load * l.force.value(t);
   for (int j = state.first[l.thread]; j + 1 < state.first[l.thread + 1]; ++j) {
     const double a = double(state.place[j]) / info.fine, b = double(state.place[j + 1]) / info.fine;
     const double lo = std::max(a, l.s0), hi = std::min(b, l.s1);
     if (hi <= lo) continue;
-    constexpr double x[3] = {0.1127016653792583, 0.5, 0.8872983346207417}, weight[3] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
+    constexpr double x[3] = {0.1127016653792583, 0.5, 0.8872983346207417},
+                     weight[3] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
     for (int g = 0; g < 3; ++g) {  // the Hermite weights are cubic
       const double xi = (lo + x[g] * (hi - lo) - a) / (b - a);
       Vec3 force = weight[g] * (hi - lo) * info.length * per_length;
@@ -80,8 +82,8 @@ void line_load(const SystemData& s, const State& state, const LineLoad& l, doubl
   }
 }
 
-void tether(const SystemData& s, const State& state, const Tether& k, const double* e, double ch, bool tangent,
-            WorkspaceData& w) {
+void tether(const SystemData& s, const State& state, const Tether& k, const double* e, double ch,
+            bool tangent, WorkspaceData& w) {
   const Spot at = spot_at(s, state, k.thread, k.s);
   const Vec3 anchor = k.body < 0 ? k.p : w.X_WB[k.body] * k.p;
   const Vec3 d = midline(e, at.slot, w.length[at.slot], at.xi).x - anchor;
@@ -137,12 +139,12 @@ bool evaluate(const SystemData& s, const double* e, bool tangent, double mass_we
   if (!polar(nodes, w.elements)) return false;
   elements(nodes, tangent, mass_weight, w.elements);
   for (int j = 0; j < nodes; ++j)
-    if (w.length[j] > 0 && !(w.elements.gap[0][j] > (s.contact ? 0.5 : 0.05))) return false;
+    if (w.length[j] > 0 && !(w.elements.gap[0][j] > (s.contact ? 0.2 : 0.05))) return false;
   return true;
 }
 
-void external_forces(const SystemData& s, const State& state, const double* e, double t, double load, double ch,
-                     bool tangent, WorkspaceData& w) {
+void external_forces(const SystemData& s, const State& state, const double* e, double t, double load,
+                     double ch, bool tangent, WorkspaceData& w) {
   const int nodes = state.node_count();
   const Vec3 g = load * s.model.gravity().value(t);
   for (int j = 0; j < nodes; ++j) {
@@ -217,7 +219,7 @@ void to_node_axes(const WorkspaceData& w, int nodes, const double* world, double
     double p[9];
     for (int k = 0; k < 9; ++k) p[k] = P[k][j];
     for (int b = 0; b < 4; ++b) {
-      const double *x = world + 12 * j + 3 * b;
+      const double* x = world + 12 * j + 3 * b;
       double* y = local + 12 * j + 3 * b;
       const double x0 = x[0], x1 = x[1], x2 = x[2];
       for (int i = 0; i < 3; ++i) y[i] = p[i] * x0 + p[3 + i] * x1 + p[6 + i] * x2;

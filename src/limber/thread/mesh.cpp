@@ -1,10 +1,11 @@
-// The mesh of a state: constants of its elements, places on it, splitting and joining (section 5 of the paper).
+// The mesh of a state: constants of its elements, places on it, splitting and joining (section 5 of the
+// paper).
 //
 // Elements are the leaves of a binary tree over the coarsest mesh: an element of level k spans 2^(levels − k)
-// places and is split in the middle; only two leaves of one parent are joined. A split keeps the midline and its
-// velocity (Hermite) and puts the new node's rotation half way. An element is split when it bends or twists by
-// more than an angle beyond its rest shape, a pair is joined when both together stay below `join` of it. (The
-// paper's eq. 24–27 as printed measure 4 for a straight element and refine that.)
+// places and is split in the middle; only two leaves of one parent are joined. A split keeps the midline and
+// its velocity (Hermite) and puts the new node's rotation half way. An element is split when it bends or
+// twists by more than an angle beyond its rest shape, a pair is joined when both together stay below `join`
+// of it. (The paper's eq. 24–27 as printed measure 4 for a straight element and refine that.)
 #include <algorithm>
 #include <cmath>
 
@@ -35,14 +36,16 @@ int SystemData::capacity() const {
 }
 
 int node_at(const State& state, int thread, int place) {
-  const auto begin = state.place.begin() + state.first[thread], end = state.place.begin() + state.first[thread + 1];
+  const auto begin = state.place.begin() + state.first[thread],
+             end = state.place.begin() + state.first[thread + 1];
   const auto found = std::lower_bound(begin, end, place);
   return found != end && *found == place ? static_cast<int>(found - state.place.begin()) : -1;
 }
 
 Spot spot_at(const SystemData& s, const State& state, int thread, double fraction) {
   const double place = fraction * s.threads[thread].fine;
-  const auto begin = state.place.begin() + state.first[thread], end = state.place.begin() + state.first[thread + 1];
+  const auto begin = state.place.begin() + state.first[thread],
+             end = state.place.begin() + state.first[thread + 1];
   auto after = std::upper_bound(begin, end, place);
   if (after == end) --after;
   const int slot = static_cast<int>(after - state.place.begin()) - 1;
@@ -53,7 +56,6 @@ void set_mesh(const SystemData& s, const State& state, WorkspaceData& w) {
   if (w.place == state.place && w.first == state.first) return;
   w.place = state.place;
   w.first = state.first;
-  const int nodes = state.node_count();
   ElementArrays& a = w.elements;
   a.constants.fill(0);
   a.node_constants.fill(0);
@@ -90,7 +92,6 @@ void set_mesh(const SystemData& s, const State& state, WorkspaceData& w) {
   }
   for (const Fix& f : s.fixes) w.held[node_at(state, f.thread, f.place)] |= f.held;
   w.scale_h = -1;
-  (void)nodes;
 }
 
 void set_damping(const SystemData& s, const State& state, double ch, WorkspaceData& w) {
@@ -102,7 +103,9 @@ void set_damping(const SystemData& s, const State& state, double ch, WorkspaceDa
     a.constants[slot::scale][j] = 1 + eta;
     const auto z = natural(info, state.place[j], state.place[j + 1]);
     const double* before = state.strain_before.data() + 12 * j;
-    const auto blend = [&](double rest, double hat) { return eta > 0 ? (rest + eta * hat) / (1 + eta) : rest; };
+    const auto blend = [&](double rest, double hat) {
+      return eta > 0 ? (rest + eta * hat) / (1 + eta) : rest;
+    };
     for (int i = 0; i < 6; ++i) {
       a.constants[slot::rest + i][j] = blend(z[i], eta > 0 ? before[i] : 0);
       a.constants[slot::rest_strain_1 + i][j] = blend(0, eta > 0 ? before[6 + i] : 0);
@@ -118,7 +121,7 @@ struct Bending {
 };
 
 // Turn of the element between nodes i and k beyond its rest shape.
-Bending bending(const SystemData& s, const State& state, const WorkspaceData& w, int thread, int i, int k) {
+Bending bending(const SystemData& s, const State& state, int thread, int i, int k) {
   const auto axes = [&](int j) {
     Mat3 F;
     for (int c = 0; c < 9; ++c) F(c % 3, c / 3) = state.e[12 * j + 3 + c];
@@ -129,7 +132,6 @@ Bending bending(const SystemData& s, const State& state, const WorkspaceData& w,
     P << x, y, x.cross(y);
     return P;
   };
-  (void)w;
   const auto z = natural(s.threads[thread], state.place[i], state.place[k]);
   const Vec3 phi = math::so3_log(axes(i).transpose() * axes(k)) - Vec3(z[3], z[4], z[5]);
   return {std::sqrt(phi[1] * phi[1] + phi[2] * phi[2]), std::abs(phi[0])};
@@ -167,7 +169,7 @@ void interpolate_gradient(const double* q, double* out) {
   for (int c = 0; c < 9; ++c) out[3 + c] = F(c % 3, c / 3);
 }
 
-void insert_node(const SystemData& s, State& state, int thread, int slot, double l) {
+void insert_node(State& state, int thread, int slot, double l) {
   double fresh[4][12];
   const std::vector<double>* list[] = {&state.e, &state.v, &state.e_before, &state.v_before};
   for (int k = 0; k < 4; ++k) {
@@ -179,7 +181,6 @@ void insert_node(const SystemData& s, State& state, int thread, int slot, double
   state.place.insert(state.place.begin() + slot + 1, (state.place[slot] + state.place[slot + 1]) / 2);
   for (std::size_t t = static_cast<std::size_t>(thread) + 1; t < state.first.size(); ++t) ++state.first[t];
   if (!state.strain_before.empty()) state.strain_before.assign(12 * (state.place.size() + 1), 0);
-  (void)s;
 }
 
 void remove_node(State& state, int thread, int node) {
@@ -207,19 +208,19 @@ bool adapt(const SystemData& s, State& state, WorkspaceData& w) {
     for (int j = state.first[t]; j + 1 < state.first[t + 1]; ++j) {
       const int span = state.place[j + 1] - state.place[j];
       if (span == 1) continue;
-      const Bending b = bending(s, state, w, t, j, j + 1);
+      const Bending b = bending(s, state, t, j, j + 1);
       if (b.bend <= o.bend && b.twist <= o.twist) continue;
-      insert_node(s, state, t, j, span * info.unit);
+      insert_node(state, t, j, span * info.unit);
       changed = true;
       ++j;
     }
     if (changed) continue;  // a mesh that grows is not thinned in the same step
     for (int j = state.first[t]; j + 2 < state.first[t + 1]; ++j) {
       const int span = state.place[j + 1] - state.place[j];
-      const bool siblings = state.place[j + 2] - state.place[j + 1] == span && state.place[j] % (2 * span) == 0 &&
-                            2 * span <= info.fine / info.elements;
+      const bool siblings = state.place[j + 2] - state.place[j + 1] == span &&
+                            state.place[j] % (2 * span) == 0 && 2 * span <= info.fine / info.elements;
       if (!siblings || is_held(s, t, state.place[j + 1])) continue;
-      const Bending b = bending(s, state, w, t, j, j + 2);
+      const Bending b = bending(s, state, t, j, j + 2);
       if (b.bend > o.join * o.bend || b.twist > o.join * o.twist) continue;
       remove_node(state, t, j + 1);
       changed = true;

@@ -213,7 +213,8 @@ result::Energy energy_now(const SystemData& s, const State& state, WorkspaceData
   for (const Tether& k : s.tethers) {
     const Spot at = spot_at(s, state, k.thread, k.s);
     const Vec3 anchor = k.body < 0 ? k.p : w.X_WB[k.body] * k.p;
-    const double stretch = (midline(state.e.data(), at.slot, w.length[at.slot], at.xi).x - anchor).norm() - k.rest_length;
+    const double stretch =
+        (midline(state.e.data(), at.slot, w.length[at.slot], at.xi).x - anchor).norm() - k.rest_length;
     const double v = k.tension_only && stretch < 0 ? 0 : 0.5 * k.stiffness * stretch * stretch;
     out.gravity -= v;
     out.elastic += v;
@@ -237,7 +238,8 @@ ContactReport contact_report(const System& system, const State& state, Workspace
   if (!s.contact) return {};
   set_mesh(s, state, workspace.data());
   s.poses(state.t, workspace.data().X_WB);
-  return {static_cast<int>(state.touch.size()) / 5, deepest_overlap(s, state, state.e.data(), workspace.data())};
+  return {static_cast<int>(state.touch.size()) / 5,
+          deepest_overlap(s, state, state.e.data(), workspace.data())};
 }
 
 void observe(const System& system, const State& state, Workspace& workspace, result::Snapshot& snapshot) {

@@ -8,7 +8,8 @@
 
 #define LIMBER_INLINE inline __attribute__((always_inline))
 #define LIMBER_LAMBDA __attribute__((always_inline))
-// A kernel is compiled for wide vectors and for the oldest x86-64, and the one that fits is taken at the start.
+// A kernel is compiled for wide vectors and for the oldest x86-64, and the one that fits is taken at the
+// start.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define LIMBER_KERNEL __attribute__((target_clones("avx2", "default")))
 #else
@@ -48,7 +49,7 @@ struct P33 {
   LIMBER_INLINE Pack operator()(int i, int k) const { return m[i][k]; }
 };
 
-#define LIMBER_EACH33 \
+#define LIMBER_EACH33         \
   for (int i = 0; i < 3; ++i) \
     for (int k = 0; k < 3; ++k)
 

@@ -114,7 +114,8 @@ void State::load(const std::string& bytes) {
   in.get(copy.h_before), in.get(copy.strain_before), in.get(copy.touch);
   in.get(copy.dissipated), in.get(copy.work);
   in.end();
-  if (copy.first.size() != first.size() || copy.e.size() != 12 * copy.place.size() || copy.v.size() != copy.e.size())
+  if (copy.first.size() != first.size() || copy.e.size() != 12 * copy.place.size() ||
+      copy.v.size() != copy.e.size())
     throw std::invalid_argument("state: bytes are of a system of another size");
   *this = std::move(copy);
 }
@@ -147,7 +148,8 @@ void Workspace::fill_with_nan() {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   WorkspaceData& w = *data_;
   w.place.clear();  // the mesh is set up afresh
-  for (Table* t : {&w.elements.x, &w.elements.F, &w.elements.P, &w.elements.strain, &w.elements.z, &w.elements.stress})
+  for (Table* t :
+       {&w.elements.x, &w.elements.F, &w.elements.P, &w.elements.strain, &w.elements.z, &w.elements.stress})
     t->fill(nan);
   for (auto* list : {&w.elements.D, &w.elements.O, &w.elements.g, &w.e, &w.e_hat, &w.v_hat, &w.rhs, &w.delta,
                      &w.external, &w.scratch, &w.e_start, &w.e_try, &w.contact.shift, &w.contact.free_motion})

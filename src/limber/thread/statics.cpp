@@ -37,7 +37,8 @@ struct Relaxation {
     double sigma = 0;
     bool settled = false;  // the last step was Newton's and moved nothing: what is left is rounding
     const int n = 12 * nodes();
-    // A mass weight that belongs to the slowest motion: one turn of the whole thread in a unit of its own time.
+    // A mass weight that belongs to the slowest motion: one turn of the whole thread in a unit of its own
+    // time.
     const ThreadInfo& t = s.threads[0];
     const double unit = t.rod.E * std::max(t.rod.I_y, t.rod.I_z) /
                         (t.rod.density * t.rod.A * t.length * t.length * t.length * t.length);
@@ -55,8 +56,8 @@ struct Relaxation {
       const double left = norm(w.rhs.data());
       out.residual = left / acting;
       if (out.residual < options.tolerance || settled) return true;
-      // Far from rest the way leads downhill only where the tangent has no negative direction. Near it Newton may
-      // go on: an equilibrium that is not stable is one too, and the report says so.
+      // Far from rest the way leads downhill only where the tangent has no negative direction. Near it Newton
+      // may go on: an equilibrium that is not stable is one too, and the report says so.
       if (factor(s, nodes(), nodes() / 2, w) >= 0 && out.residual > 1e-3) {
         sigma = std::max(4 * sigma, unit);
         continue;
@@ -89,7 +90,8 @@ struct Relaxation {
 
 }  // namespace
 
-StaticResult solve_static(const System& system, State& state, Workspace& workspace, const StaticOptions& options) {
+StaticResult solve_static(const System& system, State& state, Workspace& workspace,
+                          const StaticOptions& options) {
   const SystemData& s = system.data();
   WorkspaceData& w = workspace.data();
   StaticResult out;
@@ -103,7 +105,8 @@ StaticResult solve_static(const System& system, State& state, Workspace& workspa
     if (solver.relax()) continue;
     out.report.status = result::Status::not_converged;
     out.report.message = fmt::format(
-        "no equilibrium found in {} iterations at {:.0f} % of the load: forces of {:.2g} of those that act are left",
+        "no equilibrium found in {} iterations at {:.0f} % of the load: forces of {:.2g} of those that act "
+        "are left",
         out.report.total_iterations, 100 * solver.load, out.residual);
     return out;
   }

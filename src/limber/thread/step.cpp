@@ -4,9 +4,9 @@
 //                                    ê = ((1+ω)² e_n − ω² e_{n−1})/(1+2ω), c = (1+ω)/(1+2ω), v̂ likewise)
 //   (w M + K) δ = f − ∇V(e) − M (w (e − ê) − v̂/(ch)),      w = 1/(ch)² + α/(ch)
 //
-// with the exact tangent K. One Newton iteration is enough while directions change little in a step; another one
-// follows when they do. A step that fails (turned inside out, not positive definite, contact not kept apart)
-// is divided in two, up to eight times.
+// with the exact tangent K. One Newton iteration is enough while directions change little in a step; another
+// one follows when they do. A step that fails (turned inside out, not positive definite, contact not kept
+// apart) is divided in two, up to eight times.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 namespace limber::thread {
 namespace {
 
-constexpr double enough = 0.02;    // [rad] change of direction in an iteration after which it is the last
-constexpr double too_much = 1.5;   // … and beyond which the step is divided
+constexpr double enough = 0.02;   // [rad] change of direction in an iteration after which it is the last
+constexpr double too_much = 1.5;  // … and beyond which the step is divided
 constexpr int most_iterations = 12;
 constexpr int most_halvings = 8;
 
@@ -34,13 +34,12 @@ Scheme scheme(const SystemData& s, const State& state, double h, bool touching) 
   return {h * (1 + w) / (1 + 2 * w), (1 + w) * (1 + w) / (1 + 2 * w), -w * w / (1 + 2 * w)};
 }
 
-// Largest change of a direction, and of a place in element lengths.
-double change_of(const WorkspaceData& w, int nodes, const double* delta) {
+// Largest change of a direction.
+double change_of(int nodes, const double* delta) {
   double most = 0;
   for (int j = 0; j < nodes; ++j)
     for (int k = 3; k < 12; ++k) most = std::max(most, std::abs(delta[12 * j + k]));
   return most;
-  (void)w;
 }
 
 struct Stepper {
@@ -123,7 +122,7 @@ struct Stepper {
       solve(s, nodes, w.delta.data(), w);
       report.solver_iterations = std::max(report.solver_iterations, w.cg_iterations);
       if (s.contact && !resolve_contacts(s, state, w)) return false;
-      const double change = change_of(w, nodes, w.delta.data());
+      const double change = change_of(nodes, w.delta.data());
       if (!(change < too_much)) return false;
       if (s.options.element == Element::log) to_world(w, nodes, w.delta.data(), w.delta.data());
       for (int i = 0; i < 12 * nodes; ++i) w.e[i] += w.delta[i];
@@ -242,7 +241,8 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
       report.status = result::Status::not_converged;
       report.time = state.t;
       report.message = fmt::format(
-          "the step at t = {:.6g} s did not converge, divided {} times; a shorter step or a finer mesh may help",
+          "the step at t = {:.6g} s did not converge, divided {} times; a shorter step or a finer mesh may "
+          "help",
           state.t, most_halvings);
       return report;
     }

@@ -98,7 +98,8 @@ ElementStiffness element_stiffness(const Rod& r, double l) {
     out.first_mass[i] = own[i];
     out.second_mass[i] = i == 1 ? -own[i] : own[i];
   }
-  const double off[6] = {54 * m / 420, -13 * m * l / 420, 13 * m * l / 420, -3 * m * l * l / 420, my / 6, mz / 6};
+  const double off[6] = {54 * m / 420, -13 * m * l / 420, 13 * m * l / 420, -3 * m * l * l / 420, my / 6,
+                         mz / 6};
   std::copy_n(off, 6, out.off_mass);
   return out;
 }

@@ -20,17 +20,17 @@ struct Rod {
   double E = 0, G = 0, nu = 0, density = 0;
   double A = 0, I_y = 0, I_z = 0, J = 0;  // I_y = ∫z², I_z = ∫y²
   double shear_y = 1, shear_z = 1;
-  double angle = 0;       // of the principal axes against the section's own, about x [rad]
-  Vec2 centroid{0, 0};    // in the section's own axes
-  double radius = 0;      // for contact: of the smallest circle about the centroid that holds the section
-  double damping = 0;     // stress a rate of strain over stress a strain [s]
-  double air = 0;         // mass-proportional damping [1/s]
+  double angle = 0;     // of the principal axes against the section's own, about x [rad]
+  Vec2 centroid{0, 0};  // in the section's own axes
+  double radius = 0;    // for contact: of the smallest circle about the centroid that holds the section
+  double damping = 0;   // stress a rate of strain over stress a strain [s]
+  double air = 0;       // mass-proportional damping [1/s]
 };
 Rod make_rod(const Material& material, const SectionShape& shape);
 
 struct ElementStiffness {
-  double k[slot::rest] = {};  // rows axial … skew_yz of the slots' constants
-  double off_mass[6] = {};    // xx, xs, sx, ss, yy, zz between the nodes
+  double k[slot::rest] = {};                       // rows axial … skew_yz of the slots' constants
+  double off_mass[6] = {};                         // xx, xs, sx, ss, yy, zz between the nodes
   double first_mass[5] = {}, second_mass[5] = {};  // shares of the nodes' own: xx, xs, ss, yy, zz
 };
 ElementStiffness element_stiffness(const Rod& rod, double length);

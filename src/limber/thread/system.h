@@ -33,9 +33,9 @@ struct ThreadInfo {
   int elements = 0;  // of the coarsest mesh
   int fine = 0;      // elements << levels: places run from 0 to this
   double length = 0;
-  double unit = 0;                // [m] of the finest element
-  std::vector<Pose> start;        // (fine + 1) node axes at t = 0 in the world
-  bool straight = false;          // at ease
+  double unit = 0;                      // [m] of the finest element
+  std::vector<Pose> start;              // (fine + 1) node axes at t = 0 in the world
+  bool straight = false;                // at ease
   std::vector<ElementStiffness> level;  // (levels + 1), the coarsest first
   Vec3 velocity = Vec3::Zero();
 };
@@ -126,9 +126,9 @@ struct TouchSide {
 struct Touch {
   TouchSide a, b;
   Vec3 n = Vec3::Zero(), t1 = Vec3::Zero(), t2 = Vec3::Zero();  // n from b to a
-  double free_gap = 0;           // gap less n·(motion of the step so far)
-  Vec3 slip0 = Vec3::Zero();     // slip of a step that moves nothing: given motions of nodes and solids
-  std::array<int, 2> key{};      // of the two capsules, for warm starts
+  double free_gap = 0;                                          // gap less n·(motion of the step so far)
+  Vec3 slip0 = Vec3::Zero();  // slip of a step that moves nothing: given motions of nodes and solids
+  std::array<int, 2> key{};   // of the two capsules, for warm starts
 };
 
 struct Capsule {
@@ -144,24 +144,24 @@ struct ContactWork {
   contact::BoxTree tree;
   std::vector<std::pair<int, int>> pairs;  // capsules that may touch; second < 0: solid −1 − second
   std::vector<contact::Solid> solids0, solids1;
-  double bound = 0;                        // [m] how far anything may move for `pairs` to hold
-  int top = -1;                            // highest node of a pair; −1: none
+  double bound = 0;  // [m] how far anything may move for `pairs` to hold
+  int top = -1;      // highest node of a pair; −1: none
   std::vector<Touch> touches;
-  std::vector<double> pool;                // rows after forward substitution, four a contact side by side
-  std::vector<std::size_t> offset;         // (touches) into pool
-  std::vector<int> first, end;             // (touches) nodes
+  std::vector<double> pool;         // rows after forward substitution, four a contact side by side
+  std::vector<std::size_t> offset;  // (touches) into pool
+  std::vector<int> first, end;      // (touches) nodes
   contact::ContactMatrix W;
-  std::vector<double> block;               // (pairs of touches x 16), and which they are
+  std::vector<double> block;  // (pairs of touches x 16), and which they are
   std::vector<std::pair<int, int>> blocks;
   std::vector<int> order, degree;
   std::vector<double> free, friction, lambda;
-  std::vector<double> shift;               // (nodes x 12) A⁻¹Jᵀλ
-  std::vector<double> free_motion;         // (nodes x 12) of the step without contact, in node axes
-  std::vector<Pose> X0, X1;                // bodies at the beginning and the end of the step
-  const State* state = nullptr;  // whose forces warm starts come from
+  std::vector<double> shift;        // (nodes x 12) A⁻¹Jᵀλ
+  std::vector<double> free_motion;  // (nodes x 12) of the step without contact, in node axes
+  std::vector<Pose> X0, X1;         // bodies at the beginning and the end of the step
+  const State* state = nullptr;     // whose forces warm starts come from
   std::size_t hint = 0;
-  long sweeps = 0;               // of the forces' iteration, in all
-  int active = 0;           // contacts with a force in the last step
+  long sweeps = 0;           // of the forces' iteration, in all
+  int active = 0;            // contacts with a force in the last step
   double friction_work = 0;  // [J] taken by friction in the step at hand
 };
 
@@ -172,11 +172,11 @@ struct WorkspaceData {
   BlockTridiagonal solver;
   // Of the mesh that the arrays are set up for.
   std::vector<std::int32_t> first, place;
-  double scale_h = -1;  // step that the damping scale belongs to
-  std::vector<unsigned> held;          // (nodes) bits
-  std::vector<int> thread_of;          // (nodes)
-  std::vector<double> length;          // (nodes) of the slot's element; 0: none
-  std::vector<double> weight;          // (nodes x 2) mass a unit of x and of x_,x: gravity's share
+  double scale_h = -1;         // step that the damping scale belongs to
+  std::vector<unsigned> held;  // (nodes) bits
+  std::vector<int> thread_of;  // (nodes)
+  std::vector<double> length;  // (nodes) of the slot's element; 0: none
+  std::vector<double> weight;  // (nodes x 2) mass a unit of x and of x_,x: gravity's share
 
   std::vector<double> e, e_hat, v_hat, rhs, delta, external, scratch;  // (nodes x 12)
   std::vector<double> e_start, e_try;
@@ -204,14 +204,15 @@ bool adapt(const SystemData& s, State& state, WorkspaceData& w);
 
 // --- forces.cpp
 // Gradient w.elements.g and, with a tangent, blocks of mass_weight · M + K at the coordinates e; false if a
-// gradient is turned inside out or an element turns by nearly π (by 2 rad with contact: such a midline
+// gradient is turned inside out or an element turns by nearly π (by 2.7 rad with contact: such a midline
 // means nothing to capsules).
 bool evaluate(const SystemData& s, const double* e, bool tangent, double mass_weight, WorkspaceData& w);
 // Loads, gravity, tethers at the coordinates e and time t in world axes into w.external; their stiffness
 // (tethers) is added to the diagonal blocks if `tangent`. ch > 0: dampers too.
-void external_forces(const SystemData& s, const State& state, const double* e, double t, double load, double ch,
-                     bool tangent, WorkspaceData& w);
-void load_forces(const SystemData& s, const State& state, double t, double load, WorkspaceData& w);  // loads alone, added
+void external_forces(const SystemData& s, const State& state, const double* e, double t, double load,
+                     double ch, bool tangent, WorkspaceData& w);
+void load_forces(const SystemData& s, const State& state, double t, double load,
+                 WorkspaceData& w);                                                // loads alone, added
 void mass_times(const WorkspaceData& w, int nodes, const double* y, double* out);  // out = M y, world axes
 double potential(const SystemData& s, const State& state, const double* e, double t, double load,
                  const WorkspaceData& w);  // of gravity, dead forces and tethers
@@ -225,12 +226,13 @@ void solve(const SystemData& s, int nodes, double* x, WorkspaceData& w);
 // --- contacts.cpp
 // Capsules and pairs that may touch in a step of size h from the state.
 void prepare_contacts(const SystemData& s, const State& state, double h, WorkspaceData& w);
-// Changes the motion w.delta (node axes, from w.e) so that nothing overlaps; false if it could not be kept apart.
+// Changes the motion w.delta (node axes, from w.e) so that nothing overlaps; false if it could not be kept
+// apart.
 bool resolve_contacts(const SystemData& s, const State& state, WorkspaceData& w);
 double deepest_overlap(const SystemData& s, const State& state, const double* e, WorkspaceData& w);
 // --- contact_rows.cpp: W and the forces.
-void add_rows(const SystemData& s, int nodes, int from, WorkspaceData& w);  // touches from index `from` on
-void solve_forces(const SystemData& s, int nodes, WorkspaceData& w);        // into w.delta
+void add_rows(const SystemData& s, int from, WorkspaceData& w);       // touches from index `from` on
+void solve_forces(const SystemData& s, int nodes, WorkspaceData& w);  // into w.delta
 
 // Position of the midline and of a director in a slot.
 struct Midline {

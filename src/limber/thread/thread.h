@@ -1,8 +1,8 @@
-// Threads: slender continua that stretch, shear, bend and twist, with contact (Larsson, Wallgren, Larson 2010).
-// See docs/theory/thread.md.
+// Threads: slender continua that stretch, shear, bend and twist, with contact (Larsson, Wallgren, Larson
+// 2010). See docs/theory/thread.md.
 //
-//   auto sys = thread::compile(model, options);   // const: rods, rest shapes, clamps, matrices of every level
-//   thread::State s = sys.rest();                 // all that the next step depends on, the mesh too
+//   auto sys = thread::compile(model, options);   // const: rods, rest shapes, clamps, matrices of every
+//   level thread::State s = sys.rest();                 // all that the next step depends on, the mesh too
 //   thread::Workspace w(sys);                     // scratch
 //   SolveReport r = thread::step(sys, s, w, h);
 //   thread::observe(sys, s, w, snapshot);
@@ -61,16 +61,17 @@ struct Options {
 
 // All that the next step depends on. Copyable; `save` and `load` keep every bit.
 struct State {
-  double t = 0;           // [s]
-  std::int64_t step = 0;  // finished
-  std::vector<std::int32_t> first;   // (threads + 1) first node of each thread
-  std::vector<std::int32_t> place;   // (nodes) in units of the finest element from the thread's root
-  std::vector<double> e, v;          // (nodes x 12) x, x_,x, x_,y, x_,z and their rates
+  double t = 0;                            // [s]
+  std::int64_t step = 0;                   // finished
+  std::vector<std::int32_t> first;         // (threads + 1) first node of each thread
+  std::vector<std::int32_t> place;         // (nodes) in units of the finest element from the thread's root
+  std::vector<double> e, v;                // (nodes x 12) x, x_,x, x_,y, x_,z and their rates
   std::vector<double> e_before, v_before;  // (nodes x 12) one step ago, for bdf2
-  double h_before = 0;               // [s] that step; 0: none
-  std::vector<double> strain_before;  // (slots x 24) strains of the last two steps, where a thread damps
-  std::vector<double> touch;          // (contacts x 5) the two capsules and the force of each contact: warm start
-  double dissipated = 0, work = 0;   // [J] since the start: by dampers and friction, by loads and given motions
+  double h_before = 0;                     // [s] that step; 0: none
+  std::vector<double> strain_before;       // (slots x 24) strains of the last two steps, where a thread damps
+  std::vector<double> touch;  // (contacts x 5) the two capsules and the force of each contact: warm start
+  double dissipated = 0,
+         work = 0;  // [J] since the start: by dampers and friction, by loads and given motions
   int node_count() const { return static_cast<int>(place.size()); }
   std::string save() const;             // bytes
   void load(const std::string& bytes);  // throws std::invalid_argument if they are no state of this system
@@ -130,17 +131,18 @@ struct StaticResult {
 };
 // Where the threads come to rest under the loads of the state's time; contact is not looked at. The state is
 // left there, at rest; on failure as it was.
-StaticResult solve_static(const System& system, State& state, Workspace& workspace, const StaticOptions& options = {});
+StaticResult solve_static(const System& system, State& state, Workspace& workspace,
+                          const StaticOptions& options = {});
 
 // The midline and section at a fraction s of a thread's length.
 struct Station {
-  Vec3 x, tangent;        // [m], dx/ds of the unstrained length
-  Vec3 d_y, d_z;          // the section's directions
-  double tension = 0;     // [N]
-  double twist = 0;       // [1/m], of the strains
-  Vec2 curvature{0, 0};   // [1/m] about the section's y and z, of the strains
-  double torque = 0;      // [N·m]
-  Vec2 moment{0, 0};      // [N·m] about y and z
+  Vec3 x, tangent;       // [m], dx/ds of the unstrained length
+  Vec3 d_y, d_z;         // the section's directions
+  double tension = 0;    // [N]
+  double twist = 0;      // [1/m], of the strains
+  Vec2 curvature{0, 0};  // [1/m] about the section's y and z, of the strains
+  double torque = 0;     // [N·m]
+  Vec2 moment{0, 0};     // [N·m] about y and z
 };
 Station station(const System& system, const State& state, Workspace& workspace, int thread, double s);
 
