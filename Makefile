@@ -8,7 +8,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
-SCENE ?= scenes/swinging-tree.yaml
+SCENE ?= scenes/bridge-car.yaml
 PREFIX ?= /usr/local
 JOBS ?= $(shell scripts/build-jobs.sh)
 TEST_JOBS ?= 2
@@ -40,8 +40,11 @@ build: deps ## build the library and the command (Release)
 	@$(call build,release) --target limber
 
 .PHONY: run
-run: build ## build and run a scene: SCENE=scenes/….yaml
+run: build ## build, run a scene and write its report: SCENE=scenes/….yaml
 	@$(LIMBER) run $(SCENE)
+	@echo
+	@echo "Open the report.html above in a browser. To see it live, pull at it and change it:"
+	@echo "  $(LIMBER) view $(SCENE)"
 
 .PHONY: test
 test: deps-test ## build all and run every test
@@ -81,6 +84,12 @@ broken-scenes: deps-test build ## break scenes in 200 ways and check that each e
 .PHONY: bench
 bench: build ## measure a step and print ratios against a baseline of the same run
 	@$(LIMBER) bench
+
+.PHONY: pictures
+pictures: deps-test ## make the pictures of README.md from the shipped scenes
+	@$(call configure_with_tests,release)
+	@$(call build,release) --target limber
+	@node scripts/pictures.mjs --limber $(LIMBER)
 
 .PHONY: install
 install: build ## install the library, headers, command and scenes under PREFIX

@@ -33,6 +33,20 @@ set(LIMBER_PUBLIC_HEADERS
   multibody/mass_matrix.h
   multibody/tree.h
   articulated/articulated.h
+  adaptive/adaptive.h
+  articulated/statics.h
+  chain/chain.h
+  chain/elements.h
+  chain/history.h
+  chain/inverse.h
+  chain/links.h
+  chain/path.h
+  chain/statics.h
+  chain/stress.h
+  chain/structure.h
+  chain/sweeps.h
+  chain/tangent.h
+  chain/ties.h
   thread/thread.h
   sim/options.h
   sim/run.h

@@ -28,6 +28,11 @@ probe_header() {
   return 1
 }
 
+probe_boost() {  # Beast compiles as C++20 from 1.81 on
+  local header=/usr/include/boost/version.hpp
+  [[ -e $header ]] && at_least "$(sed -n 's/^#define BOOST_LIB_VERSION "\(.*\)"/\1/p' $header | tr _ .)" 1.81
+}
+
 # package | another way to see that it is there ("-": dpkg alone knows)
 build_packages=(
   "g++|probe_gxx"
@@ -40,15 +45,17 @@ build_packages=(
   "nlohmann-json3-dev|probe_header nlohmann/json.hpp"
   "libcli11-dev|probe_header CLI/CLI.hpp"
   "libfmt-dev|probe_header fmt/format.h"
+  "libboost1.81-dev|probe_boost"
+  "nodejs|probe_node"
+  "npm|have npm"
+  "ca-certificates|-"
 )
 test_packages=(
   "libgtest-dev|probe_header gtest/gtest.h"
   "librapidcheck-dev|probe_header rapidcheck.h"
   "python3|test -x /usr/bin/python3"
   "python3-vtk9|-"
-  "nodejs|probe_node"
-  "npm|have npm"
-  "ca-certificates|-"
+  "chromium|have chromium"
   "clang-format|have clang-format"
 )
 

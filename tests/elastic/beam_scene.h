@@ -19,7 +19,12 @@ struct Scene {
   SectionId section;
 
   explicit Scene(const SectionShape& shape = Rectangle{0.02, 0.01})
-      : material(b.add(Material{"stuff", E, G, 0, density})), section(b.add(Section{"section", shape})) {}
+      : material(b.add(stuff())), section(b.add(Section{"section", shape})) {}
+  static Material stuff() {
+    Material m;
+    m.name = "stuff", m.E = E, m.G = G, m.density = density;
+    return m;
+  }
 
   BeamId beam(const std::string& name, const Path& path, int elements, Recipe recipe = Recipe::consistent_3r,
               const Attachment& from = {}) {

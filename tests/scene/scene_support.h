@@ -48,6 +48,15 @@ inline std::vector<std::filesystem::path> shipped_scenes() {
   return list;
 }
 
+// The large scenes at a size that tests can load many times.
+inline std::string slurp_small(const std::filesystem::path& path) {
+  std::string text = slurp(path);
+  for (const auto& [large, small] : {std::pair{"bodies: 50000", "bodies: 50"}, {"legs: 1000", "legs: 5"}})
+    if (const std::size_t at = text.find(large); at != std::string::npos)
+      text.replace(at, std::string_view(large).size(), small);
+  return text;
+}
+
 // A fixed generator: the same numbers with every standard library.
 class Random {
  public:

@@ -154,6 +154,12 @@ void round_trip(const Scene& scene) {
     EXPECT_EQ(scene.run.time, again.run.time);
     EXPECT_EQ(scene.run.frame, again.run.frame);
     EXPECT_EQ(scene.run.articulated.integrator, again.run.articulated.integrator);
+    EXPECT_EQ(scene.run.method, again.run.method);
+    if (scene.run.method == sim::Method::adaptive) {
+      EXPECT_EQ(scene.run.adaptive.error, again.run.adaptive.error);
+      EXPECT_EQ(scene.run.adaptive.fallback, again.run.adaptive.fallback);
+      EXPECT_EQ(scene.run.adaptive.weights, again.run.adaptive.weights);
+    }
     EXPECT_EQ(text.substr(0, text.find("bodies:")),
               write_yaml(again.model, again.run).substr(0, text.find("bodies:")));
   } catch (const SceneError& error) {
@@ -164,7 +170,7 @@ void round_trip(const Scene& scene) {
 TEST(WriteYaml, ShippedScenesComeBack) {
   for (const auto& path : shipped_scenes()) {
     SCOPED_TRACE(path);
-    round_trip(load(path));
+    round_trip(parse(slurp_small(path), path.filename().string(), path.parent_path()));
   }
 }
 

@@ -16,6 +16,8 @@ void add_check(CLI::App& app, int& code);
 void add_info(CLI::App& app, int& code);
 void add_run(CLI::App& app, int& code);
 void add_static(CLI::App& app, int& code);
+void add_view(CLI::App& app, int& code);
+void add_compare(CLI::App& app, int& code);
 void add_resume(CLI::App& app, int& code);
 void add_convert(CLI::App& app, int& code);
 void add_schema(CLI::App& app, int& code);

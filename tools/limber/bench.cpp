@@ -5,6 +5,10 @@ namespace limber::cli {
 std::span<const Suite> suites() {
   static constexpr Suite list[] = {
       {"articulated", "time and allocations of a step of chains, beside their size", bench_articulated},
+      {"chain", "time and error of the published chain algorithms and of Newton's method", bench_chain},
+      {"adaptive",
+       "time, computed joints and displacement error of adaptive quasi-statics, beside DCA and ABA",
+       bench_adaptive},
       {"thread", "steps a second of threads, without and with contact, beside conjugate gradients", bench_thread},
   };
   return list;

@@ -23,6 +23,8 @@ struct Suite {
 std::span<const Suite> suites();
 
 std::vector<Figure> bench_articulated();
+std::vector<Figure> bench_chain();
+std::vector<Figure> bench_adaptive();
 std::vector<Figure> bench_thread();
 void bench_structures(std::vector<Figure>& figures);  // its second part
 

@@ -15,7 +15,7 @@ struct RunArguments {
   SceneArguments scene;
   RunOverrides overrides;
   std::string out, checkpoint;
-  bool force = false, no_vtk = false, no_glb = false;
+  bool force = false, no_vtk = false, no_glb = false, no_report = false;
   SessionOptions session;
 };
 
@@ -31,7 +31,7 @@ int run_scene(const RunArguments& a) {
   request.scene_file = scene.sources.front().path;
   request.sources = scene.sources;
   request.set = parse_set(a.scene.set);
-  request.files = export_files(!a.no_glb, !a.no_vtk);
+  request.files = export_files(!a.no_glb, !a.no_vtk, !a.no_report);
   if (!a.checkpoint.empty()) request.checkpoint_interval = parse_time("--checkpoint", a.checkpoint);
   return with_places(scene, [&] { return run_session(scene.model, std::move(request), a.session); });
 }
@@ -51,6 +51,7 @@ void add_run(CLI::App& app, int& code) {
       ->type_name("TIME");
   sub->add_flag("--no-vtk", a->no_vtk, "no files for ParaView");
   sub->add_flag("--no-glb", a->no_glb, "no scene.glb");
+  sub->add_flag("--no-report", a->no_report, "no report.html");
   sub->add_flag("--quiet,-q", a->session.quiet, "no progress, no summary");
   sub->add_flag("--json", a->session.json, "the summary as JSON on stdout");
   sub->footer(

@@ -9,23 +9,38 @@
 #include <numbers>
 
 #include "errors.h"
+#include "limber/articulated/live.h"
 #include "limber/articulated/statics.h"
+#include "limber/chain/chain.h"
 #include "limber/result/files.h"
 #include "static_thread.h"
 #include "scene_arguments.h"
+#include "static_chain.h"
+#include "static_report.h"
 #include "terminal.h"
+#include "viewer_page.h"
 
 namespace limber::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct StaticArguments {
   SceneArguments scene;
   articulated::StaticOptions options;
-  std::string at, write, method;
+  std::string at, write, report, method = "automatic";
   bool json = false, all = false;
+  ChainArguments chain;
 };
+
+// Beams on fixed roots and nothing that slides or is driven: the chain is faster and says more of beams.
+bool is_chain(const scene::Scene& scene) {
+  if (scene.model.beams().empty()) return false;
+  try {
+    chain::compile(scene.model);
+    return true;
+  } catch (const ModelError&) {
+    return false;
+  }
+}
 
 Json to_json(const Vec3& v) { return Json::array({v.x(), v.y(), v.z()}); }
 std::string to_text(const Vec3& v) { return fmt::format("({:.6g}, {:.6g}, {:.6g})", v.x(), v.y(), v.z()); }
@@ -137,12 +152,82 @@ void print(const articulated::System& system, const Found& f, bool all) {
   out("\n");
 }
 
+Json reaction_tables(const articulated::System& system, const Found& f) {
+  const auto row = [](const std::string& name, const Vec3& force, const Vec3& moment) {
+    return Json::array({name, force.x(), force.y(), force.z(), moment.x(), moment.y(), moment.z()});
+  };
+  const Json head = {"", "Fx [N]", "Fy [N]", "Fz [N]", "Mx [N m]", "My [N m]", "Mz [N m]"};
+  Json joints = Json::array(), loops = Json::array(), springs = Json::array(), tables = Json::array();
+  for (const auto& j : f.result.joints) joints.push_back(row(j.joint, j.force, j.moment));
+  for (const auto& l : f.result.loops) loops.push_back(row(l.loop, l.force, l.moment));
+  for (const auto& [name, length, tension] : articulated::spring_tensions(system, f.state))
+    springs.push_back(Json::array({name, length, tension}));
+  tables.push_back(
+      report_table("Reactions at joints", head, joints,
+                   "On what hangs on the joint, world axes, at the joint. The first joints bear the rest."));
+  if (!loops.empty()) tables.push_back(report_table("Reactions of loops", head, loops));
+  if (!springs.empty())
+    tables.push_back(report_table("Springs", Json::array({"", "length [m]", "tension [N]"}), springs));
+  return tables;
+}
+
+// The load comes on in equal parts, each solved from the one before.
+void write_report(const StaticArguments& a, const scene::Scene& scene, const articulated::System& system,
+                  const Found& f, double at) {
+  if (viewer_page().empty()) throw result::IoError(a.report, page_is_missing);
+  StaticReportContent content;
+  content.layout = system.layout();
+  content.subtitle =
+      fmt::format("{}: where it comes to rest; {}", scene.file, f.result.stable() ? "stable" : "unstable");
+  content.sources = scene.sources;
+  content.tables = reaction_tables(system, f);
+  if (!f.result.stable())
+    content.warnings.push_back(
+        fmt::format("unstable: {} directions in which it would leave", f.result.negative));
+  const auto loads = scene.model.point_loads();
+  if (loads.size() == 1 && scene.model.gravity().value(at).norm() == 0)
+    content.force = loads[0].force.value(at).norm();
+  constexpr int parts = 20;
+  articulated::State state = system.rest();
+  state.t = at;
+  articulated::Workspace w(system);
+  for (int k = 0; k <= parts; ++k) {
+    articulated::StaticOptions options = a.options;
+    options.load = static_cast<double>(k) / parts;
+    options.modes = 0;
+    if (k == parts) {
+      state = f.state;
+    } else if (!articulated::solve_static(system, state, w, options).report.ok()) {
+      content.warnings.push_back(fmt::format("no equilibrium at {:g} of the load", options.load));
+      continue;
+    }
+    LoadStep step;
+    step.share = options.load;
+    articulated::observe(system, state, w, step.snapshot);
+    step.fields = articulated::fields(system, state, w);
+    content.steps.push_back(std::move(step));
+  }
+  write_static_report(content, a.report);
+  message(fmt::format("wrote {}", a.report));
+}
+
 int solve(const StaticArguments& a) {
   const scene::Scene scene = load_scene(a.scene);
-  if (a.method == "thread" || (a.method.empty() && scene.run.method == sim::Method::thread))
+  if (a.method == "thread" || (a.method == "automatic" && scene.run.method == sim::Method::thread))
     return solve_threads(scene, {a.at.empty() ? 0 : parse_time("--at", a.at), a.options.load_steps, a.json, a.all, a.write});
   Found f;
   try {
+    if (a.method == "chain" || a.chain.wanted() || (a.method == "automatic" && is_chain(scene))) {
+      ChainArguments c = a.chain;
+      c.options.load_steps = a.options.load_steps > 1 ? a.options.load_steps : 0;
+      c.options.max_iterations = std::max(2000, a.options.max_iterations);
+      c.time = a.at.empty() ? 0 : parse_time("--at", a.at);
+      c.write = a.write, c.json = a.json, c.all = a.all;
+      if (!a.report.empty() && viewer_page().empty()) throw result::IoError(a.report, page_is_missing);
+      const int code = static_chain(scene, c);
+      if (!a.report.empty() && code == ExitCode::done) write_chain_report(scene, c.time, c.options, a.report);
+      return code;
+    }
     const articulated::System system = articulated::compile(scene.model, scene.run.articulated);
     f.state = system.rest();
     if (!a.at.empty()) f.state.t = parse_time("--at", a.at);
@@ -155,6 +240,7 @@ int solve(const StaticArguments& a) {
             ? report(system, f).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
             : "";
     if (!a.write.empty()) result::write_atomically(a.write, json);
+    if (!a.report.empty() && f.result.report.ok()) write_report(a, scene, system, f, f.state.t);
     if (a.json)
       out(json);
     else if (f.result.report.ok())
@@ -175,7 +261,9 @@ void add_static(CLI::App& app, int& code) {
       app.add_subcommand("static", "where a scene comes to rest, and whether it would stay there");
   sub->add_option("scene", a->scene.file, "scene file")->required()->type_name("FILE");
   add_set_option(*sub, a->scene.set);
-  sub->add_option("--method", a->method, "method (default: the scene's)")->check(CLI::IsMember({"articulated", "thread"}));
+  sub->add_option("--method", a->method, "articulated, chain (beams), thread, or automatic: the scene's, chain where it applies")
+      ->check(CLI::IsMember({"automatic", "articulated", "chain", "thread"}));
+  add_chain_options(*sub, a->chain);
   sub->add_option("--at", a->at, "time whose loads act (default: 0 s)")->type_name("TIME");
   sub->add_option("--load-steps", a->options.load_steps, "apply loads and weight in so many steps")
       ->check(CLI::Range(1, 10000));
@@ -183,13 +271,18 @@ void add_static(CLI::App& app, int& code) {
       ->check(CLI::Range(1, 1000000));
   sub->add_option("--modes", a->options.modes, "lowest modes to show")->check(CLI::Range(0, 100));
   sub->add_option("--write", a->write, "write the result as JSON to a file")->type_name("FILE");
+  sub->add_option("--report", a->report,
+                  "write a report.html: the shape under load, stress, curves, reactions")
+      ->type_name("FILE");
   sub->add_flag("--all", a->all, "every spring, loop and joint");
   sub->add_flag("--json", a->json, "the result as JSON on stdout");
   sub->footer(
       "Reactions act on what hangs on the joint, in world axes. Modes are of small swings about the\n"
       "equilibrium; one that leaves with a rate shows which way an unstable structure would go.\n\n"
       "Examples:\n  limber static bridge.yaml --set links=60\n  limber static arm.yaml --json > rest.json\n"
-      "  limber run bridge.yaml --from static        start a run from there");
+      "  limber run bridge.yaml --from static        start a run from there\n"
+      "  limber static lateral-buckling.yaml --ramp 20 --csv curve.csv      force and deflection\n"
+      "  limber static arch.yaml --path --csv path.csv                      through snap-through");
   sub->callback([a, &code] { code = solve(*a); });
 }
 

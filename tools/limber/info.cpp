@@ -89,18 +89,26 @@ InfoSection probe_section(const Model& model) {
 }
 
 InfoSection options_section(const sim::RunOptions& o) {
-  const bool threads = o.method == sim::Method::thread;
-  return {"run",
-          {{"method", std::string(sim::to_string(o.method)), "", ""},
-           {"integrator", std::string(threads ? thread::to_string(o.thread.integrator)
-                                             : articulated::to_string(o.articulated.integrator)), "", ""},
-           {"solver", std::string(threads ? thread::to_string(o.thread.solver)
-                                         : articulated::to_string(o.articulated.solver)), "", ""},
-           {"time", o.time, "s", ""},
-           {"step", o.step, "s", format_count(static_cast<std::size_t>(o.steps()), "step", "steps")},
-           {"frame", static_cast<double>(o.steps_per_frame()) * o.step, "s",
-            fmt::format("every {}",
-                        format_count(static_cast<std::size_t>(o.steps_per_frame()), "step", "steps"))}}};
+  InfoSection s{"run", {{"method", std::string(sim::to_string(o.method)), "", ""}}};
+  if (o.method == sim::Method::adaptive) {
+    s.entries.push_back({"error", o.adaptive.error, "", adaptive::to_string(o.adaptive.measure)});
+    s.entries.push_back({"weights", std::string(adaptive::to_string(o.adaptive.weights)), "", ""});
+    if (o.adaptive.budget > 0) s.entries.push_back({"budget", o.adaptive.budget, "s", "a step"});
+  } else if (o.method == sim::Method::thread) {
+    s.entries.push_back({"integrator", std::string(thread::to_string(o.thread.integrator)), "", ""});
+    s.entries.push_back({"solver", std::string(thread::to_string(o.thread.solver)), "", ""});
+  } else {
+    s.entries.push_back(
+        {"integrator", std::string(articulated::to_string(o.articulated.integrator)), "", ""});
+    s.entries.push_back({"solver", std::string(articulated::to_string(o.articulated.solver)), "", ""});
+  }
+  s.entries.push_back({"time", o.time, "s", ""});
+  s.entries.push_back(
+      {"step", o.step, "s", format_count(static_cast<std::size_t>(o.steps()), "step", "steps")});
+  s.entries.push_back({"frame", static_cast<double>(o.steps_per_frame()) * o.step, "s",
+                       fmt::format("every {}", format_count(static_cast<std::size_t>(o.steps_per_frame()),
+                                                            "step", "steps"))});
+  return s;
 }
 
 InfoSection outcome_section(const sim::StoredRun& run) {

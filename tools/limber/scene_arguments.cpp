@@ -44,13 +44,21 @@ void add_run_overrides(CLI::App& sub, RunOverrides& o) {
   sub.add_option("--time", o.time, "time to simulate")->type_name("TIME");
   sub.add_option("--step", o.step, "time step")->type_name("TIME");
   sub.add_option("--frame", o.frame, "time between recorded frames")->type_name("TIME");
-  sub.add_option("--method", o.method, "method")->check(CLI::IsMember({"articulated", "thread"}));
+  sub.add_option("--method", o.method, "method")->check(CLI::IsMember({"articulated", "adaptive", "thread"}));
   sub.add_option("--integrator", o.integrator, "integrator")
       ->check(CLI::IsMember({"midpoint", "euler", "implicit_euler", "sdirk", "bdf2"}));
   sub.add_option("--solver", o.solver, "solver of the linear systems")
       ->check(CLI::IsMember({"automatic", "gaba", "pcg", "pcg_rows", "dense", "direct", "cg"}));
   sub.add_option("--from", o.from, "where to start: as written, or at rest under the loads")
       ->check(CLI::IsMember({"written", "static"}));
+  sub.add_option("--error", o.error, "error allowed in a step (see run.error of scenes)")
+      ->type_name("NUMBER");
+  sub.add_option("--budget", o.budget, "adaptive: wall-clock time that a step may take, as in 200us")
+      ->type_name("TIME");
+  sub.add_option("--measure", o.measure, "adaptive: what the error is measured in")
+      ->check(CLI::IsMember({"relative_joint", "absolute_joint", "relative_linkage", "absolute_linkage"}));
+  sub.add_option("--weights", o.weights, "adaptive: what an acceleration that is left out counts for")
+      ->check(CLI::IsMember({"none", "reach", "inertia"}));
   add_threads_option(sub, o.threads);
 }
 
@@ -58,8 +66,17 @@ void apply(const RunOverrides& o, sim::RunOptions& options) {
   if (!o.time.empty()) options.time = parse_time("--time", o.time);
   if (!o.step.empty()) options.step = parse_time("--step", o.step);
   if (!o.frame.empty()) options.frame = parse_time("--frame", o.frame);
-  for (const sim::Method method : sim::all_methods)
+  for (const auto method : sim::all_methods)
     if (o.method == sim::to_string(method)) options.method = method;
+  if (!o.error.empty()) options.articulated.error = options.adaptive.error = parse_number("--error", o.error);
+  if (!o.budget.empty()) options.adaptive.budget = parse_time("--budget", o.budget);
+  for (const auto measure : adaptive::all_measures)
+    if (o.measure == adaptive::to_string(measure)) options.adaptive.measure = measure;
+  for (const auto weights : adaptive::all_weights)
+    if (o.weights == adaptive::to_string(weights)) options.adaptive.weights = weights;
+  if (options.method != sim::Method::adaptive &&
+      (!o.budget.empty() || !o.measure.empty() || !o.weights.empty()))
+    throw UsageError("--budget, --measure and --weights belong to the adaptive method (--method adaptive)");
   const bool threads = options.method == sim::Method::thread;
   const auto unknown = [&](const char* option, const std::string& value) {
     throw UsageError(fmt::format("{} {}: method {} has no such one", option, value, sim::to_string(options.method)));
@@ -81,8 +98,17 @@ void apply(const RunOverrides& o, sim::RunOptions& options) {
   for (const auto solver : articulated::all_solvers)
     if (o.solver == articulated::to_string(solver)) options.articulated.solver = solver;
   if (!o.from.empty()) options.from_static = o.from == "static";
-  if (o.threads > 0) options.articulated.threads = o.threads;
+  if (o.threads > 0) options.articulated.threads = options.adaptive.threads = o.threads;
   sim::validate(options);
+}
+
+double parse_number(const std::string& option, const std::string& text) {
+  const auto unknown = [](std::string_view, std::string&) { return std::optional<scene::Quantified>(); };
+  const auto parsed = scene::compile_expression(text, unknown, false);
+  if (!parsed.expression) throw UsageError(fmt::format("{} '{}': {}", option, text, parsed.error));
+  if (!parsed.expression->loose && !scene::agree(parsed.expression->dimension, scene::dimension::number))
+    throw UsageError(fmt::format("{} '{}': expected a number without a unit", option, text));
+  return parsed.expression->value;
 }
 
 double parse_time(const std::string& option, const std::string& text) {

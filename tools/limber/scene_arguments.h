@@ -30,13 +30,14 @@ auto with_places(const scene::Scene& scene, const Work& work) {
 }
 
 struct RunOverrides {
-  std::string time, step, frame, method, integrator, solver, from;
+  std::string time, step, frame, method, integrator, solver, from, error, budget, measure, weights;
   int threads = 0;  // 0: as the scene says
 };
 void add_run_overrides(CLI::App& sub, RunOverrides& overrides);
 void add_threads_option(CLI::App& sub, int& threads);
 void apply(const RunOverrides& overrides, sim::RunOptions& options);  // throws UsageError
 
+double parse_number(const std::string& option, const std::string& text);  // throws UsageError
 double parse_time(const std::string& option,
                   const std::string& text);  // "5", "5 s", "2 ms" → [s]; throws UsageError
 

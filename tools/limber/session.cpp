@@ -9,19 +9,22 @@
 #include "limber/export/export.h"
 #include "limber/result/recording.h"
 #include "progress.h"
+#include "run_report.h"
 #include "scene_arguments.h"
 #include "signals.h"
 #include "summary.h"
 #include "terminal.h"
+#include "viewer_page.h"
 
 namespace limber::cli {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> export_files(bool glb, bool vtk) {
+std::vector<std::string> export_files(bool glb, bool vtk, bool report) {
   std::vector<std::string> files{"probes.csv"};
   if (glb) files.push_back("scene.glb");
   if (vtk) files.push_back("scene.pvd");
+  if (report && !viewer_page().empty()) files.push_back("report.html");
   return files;
 }
 
@@ -37,6 +40,7 @@ bool make_exports(const fs::path& folder, const std::vector<std::string>& files,
     if (file == "probes.csv") exporting::write_csv(recording, folder / file);
     if (file == "scene.glb") exporting::write_glb(recording, folder / file);
     if (file == "scene.pvd") exporting::write_vtk(recording, folder);
+    if (file == "report.html" && !viewer_page().empty()) write_run_report(folder, folder / file);
   }
   return true;
 }

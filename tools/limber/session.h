@@ -13,7 +13,7 @@ struct SessionOptions {
 };
 
 // The files that are made from `frames` when a run ends.
-std::vector<std::string> export_files(bool glb, bool vtk);
+std::vector<std::string> export_files(bool glb, bool vtk, bool report);
 // False when a signal came in between.
 bool make_exports(const std::filesystem::path& folder, const std::vector<std::string>& files,
                   bool only_missing, bool quiet);

@@ -38,7 +38,8 @@ Rows describe_files(const fs::path& folder) {
       {"checkpoint", "to go on from"},
       {"probes.csv", "the probes, for a spreadsheet or a plot"},
       {"scene.glb", "the motion in 3D: Blender or any glTF viewer"},
-      {"scene.pvd", "the motion and its numbers: ParaView"}};
+      {"scene.pvd", "the motion and its numbers: ParaView"},
+      {"report.html", "all of it to look at and to send: any browser, no network"}};
   Rows rows;
   std::error_code error;
   for (const auto& [name, use] : known)

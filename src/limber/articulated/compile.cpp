@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "limber/articulated/stepper.h"
+#include "limber/elastic/section_constants.h"
 
 namespace limber::articulated {
 namespace {
@@ -375,6 +376,7 @@ WorkspaceData::WorkspaceData(const SystemData& s)
       wrench(s.tree.size()),
       joint_block(s.tree.block_count()),
       body_block(s.body_blocks),
+      body_block_index(s.body_block_index),
       aba(s.tree),
       lock_index(s.tree.size(), -1),
       limit_active(s.limits.size()),
@@ -425,6 +427,16 @@ void close_at_start(SystemData& s) {
   s.v0 = state.v;
 }
 
+BeamFibres fibres_of(const SectionShape& shape) {
+  const elastic::SectionConstants c = elastic::section_constants(shape);
+  const elastic::PrincipalMoments moments = elastic::principal_moments(c);
+  const bool round = std::holds_alternative<Circle>(shape) || std::holds_alternative<Tube>(shape);
+  // Turned axes: the outline is at most this far from the centroid.
+  const double reach = Vec2(c.y_max, c.z_max).norm();
+  if (moments.angle != 0) return {moments.I_y, moments.I_z, reach, reach, round};
+  return {moments.I_y, moments.I_z, c.y_max, c.z_max, round};
+}
+
 // What only the quasi-static histories of the chain know.
 void refuse_histories(const Model& model) {
   for (const Tie& t : model.ties())
@@ -444,6 +456,7 @@ System compile(const Model& model, const Options& options) {
   refuse_threads(model);
   refuse_histories(model);
   auto data = std::make_shared<SystemData>(elastic::beams_to_links(model), options);
+  for (const Beam& beam : model.beams()) data->fibres.push_back(fibres_of(model[beam.section].shape));
   place_at_start(*data);
   const System system(data);
   refuse_massless_motion(system);

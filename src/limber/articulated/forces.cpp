@@ -101,6 +101,20 @@ void add_ground_springs(const SystemData& s, const Weights& weights, WorkspaceDa
   }
 }
 
+// A spring of no length to where the hand is.
+void add_held_point(const Weights& weights, WorkspaceData& w) {
+  if (!w.held) return;
+  const HeldPoint& held = *w.held;
+  const LinkMotion& m = w.links[held.at.link];
+  const Vec3 v = m.V.tail<3>() + m.V.head<3>().cross(held.at.p);  // in M, as all here
+  const Vec3 d = m.X_WM.R.transpose() * (held.target - m.X_WM.p) - held.at.p;
+  const Vec3 f = held.stiffness * d - held.damping * v;
+  w.wrench[held.at.link] += force_at(held.at.p, f - weights.ahead * held.stiffness * v);
+  const Mat3 Q = (weights.d * held.damping + weights.k * held.stiffness) * Mat3::Identity();
+  w.body_block[held.block] += between_points(held.at.p, Q, held.at.p);
+  w.work_power += f.dot(v);
+}
+
 // World axes from here on: the blocks of what ties two links.
 Vec6 to_link_axes(const Mat3& R, const Vec6& F) {
   Vec6 out;
@@ -198,7 +212,7 @@ void start_blocks(const SystemData& s, const double* q, WorkspaceData& w) {
 void finish_blocks(const SystemData& s, WorkspaceData& w) {
   multibody::BlockSystem& m = w.blocks->system;
   for (int i = 0; i < s.tree.size(); ++i) {
-    const int b = s.body_block_index[i];
+    const int b = w.body_block_index[i];
     if (b < 0) continue;
     const Mat3& R = w.links[i].X_WM.R;
     const Mat6& A = w.body_block[b];
@@ -333,6 +347,7 @@ void evaluate(const SystemData& s, const double* q, const double* v, double t, c
   add_loads(s, t, w);
   add_riders(s, t, g, w);
   add_wind(s, t, weights, w);
+  add_held_point(weights, w);
   if (!w.blocks) return;
   add_pair_springs(s, weights, w);
   add_loop_laws(s, weights, w);

@@ -48,14 +48,13 @@ class Equilibrium {
       for (Vec6& l : lambda_) l.setZero();
       bool good = true;
       for (int k = 1; good && k <= parts; ++k) {
-        w_.load = static_cast<double>(k) / parts;
+        w_.load = options_.load * (static_cast<double>(k) / parts);
         good = find(out, k == parts);
       }
-      w_.load = 1;
+      w_.load = options_.load;
       if (good) return true;
       if (iterations_ >= options_.max_iterations * 4) break;
     }
-    w_.load = 1;
     return false;
   }
 
@@ -478,8 +477,10 @@ StaticResult solve_static(const System& system, State& state, Workspace& workspa
   WorkspaceData& w = workspace.data();
   StaticResult out;
   Equilibrium equilibrium(s, state, w, options);
-  if (!equilibrium.solve(out)) return out;
-  equilibrium.finish(out);
+  const bool found = equilibrium.solve(out);
+  if (found) equilibrium.finish(out);
+  w.load = 1;
+  if (!found) return out;
   state.q = equilibrium.q();
   std::fill(state.v.begin(), state.v.end(), 0.0);
   std::fill(state.a.begin(), state.a.end(), 0.0);

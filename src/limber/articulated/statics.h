@@ -16,6 +16,7 @@ struct StaticOptions {
   int max_iterations = 300;  // in all
   int load_steps = 1;        // loads and weight are applied in so many steps
   int modes = 3;             // lowest eigenvalues wanted
+  double load = 1;           // share of loads and weight that acts
 };
 
 struct StaticMode {

@@ -187,7 +187,9 @@ bool Stepper::solve_stage(const Stage& stage) {
     ++report_.total_iterations;
     report_.iterations = std::max(report_.iterations, iteration);
     if (!std::isfinite(change)) return fail_non_finite(stage.t);
-    const bool still = iteration > 3 && change > previous / 2 && change <= stalled * scale;
+    // Near rest nothing is left to compare with but the rounding of the positions themselves.
+    const bool at_rounding = change * h <= 1e-13 * std::min(1.0, s_.size);
+    const bool still = iteration > 3 && change > previous / 2 && (change <= stalled * scale || at_rounding);
     if (change <= s_.options.tolerance * scale || still) {
       if (scale > 0) report_.residual = std::max(report_.residual, change / scale);
       if (stage.ends_there) place_stage(stage);
@@ -291,14 +293,14 @@ void Stepper::add_implicit_forces() {
     for (int i = 0; i < link.dofs; ++i)
       for (int j = 0; j < link.dofs; ++j) w_.tau[link.v + i] += B[j * link.dofs + i] * w_.a[link.v + j];
   }
-  if (s_.body_blocks == 0) return;
+  if (w_.body_block.empty()) return;
   for (int i = 0; i < tree_.size(); ++i) {
     const Link& link = tree_[i];
     Vec6& a = w_.a_body[i];
     a = w_.links[i].c;
     if (link.parent >= 0) a += w_.links[i].X_PM.inverse_motion(w_.a_body[link.parent]);
     a += multibody::joint_twist(link.kind, w_.q_mid.data() + link.q, w_.a.data() + link.v);  // S a
-    if (const int b = s_.body_block_index[i]; b >= 0) w_.wrench[i] += w_.body_block[b] * a;
+    if (const int b = w_.body_block_index[i]; b >= 0) w_.wrench[i] += w_.body_block[b] * a;
   }
 }
 
@@ -308,8 +310,8 @@ Stepper::AbaInput Stepper::make_input() const {
   in.tau = w_.tau.data();
   in.wrench = w_.wrench.data();
   in.joint_block = w_.joint_block.data();
-  in.body_block = s_.body_blocks > 0 ? w_.body_block.data() : nullptr;
-  in.body_block_index = s_.body_block_index.data();
+  in.body_block = w_.body_block.empty() ? nullptr : w_.body_block.data();
+  in.body_block_index = w_.body_block_index.data();
   in.locks = w_.locks.empty() ? nullptr : w_.locks.data();
   in.lock_index = w_.locks.empty() ? nullptr : w_.lock_index.data();
   return in;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "limber/articulated/articulated.h"
@@ -29,6 +30,21 @@ struct GroundSpring {
   Vec3 anchor_W;
   elastic::SpringParameters law;
   int block = -1;  // body block
+};
+
+// A hand that pulls at a link (live.h).
+struct HeldPoint {
+  LinkPoint at;
+  Vec3 target;
+  double stiffness = 0, damping = 0;
+  int block = -1;  // body block
+};
+
+// What a beam's section does with a moment about its principal axes.
+struct BeamFibres {
+  double I_y = 0, I_z = 0;      // [m⁴]
+  double y_max = 0, z_max = 0;  // [m]
+  bool round = false;
 };
 
 // A spring between two links: ties them beyond the tree.
@@ -122,6 +138,7 @@ struct SystemData {
 
   Model model;
   std::vector<elastic::BeamTrace> traces;
+  std::vector<BeamFibres> fibres;  // one a beam
   Options options;
   multibody::Tree tree;
 
@@ -189,7 +206,9 @@ struct WorkspaceData {
   std::vector<double> tau;              // (v_count) by evaluate()
   std::vector<Vec6> wrench;             // (size) by evaluate()
   std::vector<double> joint_block;      // (block_count) by evaluate()
-  std::vector<Mat6> body_block;         // (body_blocks) by evaluate()
+  std::vector<Mat6> body_block;         // (body_blocks, and one for what is held) by evaluate()
+  std::vector<int> body_block_index;    // (size) as the system's, and of the link that is held
+  std::optional<HeldPoint> held;
   multibody::AbaWorkspace aba;
   std::vector<JointLock> locks;    // motions first, then limits
   std::vector<int> lock_index;     // (size)

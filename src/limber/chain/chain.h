@@ -21,15 +21,15 @@
 namespace limber::chain {
 
 struct Options {
-  double time = 0;            // [s] whose loads act
-  bool weight_ramps = true;   // the load factor multiplies the weight too; false: it always acts in full
+  double time = 0;           // [s] whose loads act
+  bool weight_ramps = true;  // the load factor multiplies the weight too; false: it always acts in full
 };
 
 // A joint of a beam: where it sits and what it stands for.
 struct BeamJoint {
-  int beam = -1;      // in the model as written; −1: a joint of the scene's own
-  double s = 0;       // along the beam, 0…1
-  double share = 0;   // [m] of the beam that bends here: stiffness = EI / share
+  int beam = -1;     // in the model as written; −1: a joint of the scene's own
+  double s = 0;      // along the beam, 0…1
+  double share = 0;  // [m] of the beam that bends here: stiffness = EI / share
 };
 
 // Pose of a body in its link (link −1: in the world).
@@ -40,8 +40,8 @@ struct BodyPlace {
 
 class System {
  public:
-  const Model& written() const { return written_; }      // with its beams
-  const Model& model() const { return linked_.model; }   // beams replaced by links
+  const Model& written() const { return written_; }     // with its beams
+  const Model& model() const { return linked_.model; }  // beams replaced by links
   const Structure& structure() const { return structure_; }
   Structure& structure() { return structure_; }
   const result::Layout& layout() const { return layout_; }
@@ -50,6 +50,9 @@ class System {
   const std::vector<elastic::BeamTrace>& traces() const { return linked_.traces; }
   const std::vector<elastic::SectionConstants>& sections() const { return sections_; }  // one a beam
   Rest rest() const { return at_rest(structure_); }
+  // Loads on the piece of a beam that is welded to the world, at full load: force, and moment about the
+  // world's origin. They go straight into the reaction.
+  const DeadLoad& root_load(int beam) const { return root_loads_[beam]; }
   void set_time(double t);  // loads, moved supports and wind of that time
   const Options& options() const { return options_; }
 
@@ -68,6 +71,8 @@ class System {
   std::vector<BodyPlace> bodies_;
   std::vector<BeamJoint> joints_;  // of each link
   std::vector<elastic::SectionConstants> sections_;
+  std::vector<DeadLoad> root_loads_;
+  std::vector<int> root_beam_;  // of each body: the beam whose root piece it is, on the world; else −1
   result::Layout layout_;
 };
 

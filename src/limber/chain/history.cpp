@@ -53,7 +53,8 @@ void History::make_changes(double t) {
   std::vector<std::size_t> due;
   for (std::size_t i = 0; i < changes.size(); ++i)
     if (!made_[i] && changes[i].at <= t) due.push_back(i);
-  std::sort(due.begin(), due.end(), [&](std::size_t a, std::size_t b) { return changes[a].at < changes[b].at; });
+  std::sort(due.begin(), due.end(),
+            [&](std::size_t a, std::size_t b) { return changes[a].at < changes[b].at; });
   const std::vector<Change> list(changes.begin(), changes.end());
   for (const std::size_t i : due) {
     const Change& c = list[i];
@@ -70,9 +71,10 @@ void History::make_changes(double t) {
           b.material = c.material;
         else
           b.section = c.section;
-        events_.push_back({t, fmt::format("beam \"{}\" is of {} \"{}\" now", beam, material ? "material" : "section",
-                                          material ? parts.materials[c.material.value].name
-                                                   : parts.sections[c.section.value].name)});
+        events_.push_back(
+            {t, fmt::format("beam \"{}\" is of {} \"{}\" now", beam, material ? "material" : "section",
+                            material ? parts.materials[c.material.value].name
+                                     : parts.sections[c.section.value].name)});
         rebuild(Model(std::move(parts)));
         break;
       }
@@ -148,9 +150,10 @@ void History::sever(int link, double t, double stress) {
     s.closures = std::move(kept);
     rest_.lambda = std::move(lambda);
   }
-  events_.push_back({t, stress > 0 ? fmt::format("beam \"{}\" breaks at {:.4g} of its length, under {:.4g} Pa",
-                                                 off.beam, off.s, stress)
-                                   : fmt::format("beam \"{}\" is cut at {:.4g} of its length", off.beam, off.s)});
+  events_.push_back({t, stress > 0
+                            ? fmt::format("beam \"{}\" breaks at {:.4g} of its length, under {:.4g} Pa",
+                                          off.beam, off.s, stress)
+                            : fmt::format("beam \"{}\" is cut at {:.4g} of its length", off.beam, off.s)});
   severed_.push_back(std::move(off));
 }
 
@@ -195,7 +198,8 @@ bool History::break_off(double t) {
   return true;
 }
 
-StaticReport History::settle(const std::vector<DeadLoad>& before, const std::vector<TurningLoad>& turning_before) {
+StaticReport History::settle(const std::vector<DeadLoad>& before,
+                             const std::vector<TurningLoad>& turning_before) {
   // From the loads before to those of now, in as many steps as it takes.
   Structure& s = system_->structure();
   const std::vector<DeadLoad> now = s.ramped;
@@ -238,7 +242,8 @@ StaticReport History::advance_to(double t) {
   system_->set_time(t);
   StaticReport r = settle(before, turning);
   started_ = true;
-  while (r.report.ok() && break_off(t)) r = settle(system_->structure().ramped, system_->structure().turning_ramped);
+  while (r.report.ok() && break_off(t))
+    r = settle(system_->structure().ramped, system_->structure().turning_ramped);
   return r;
 }
 

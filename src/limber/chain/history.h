@@ -1,9 +1,9 @@
 // A structure that changes while it stands under load (Hall 2013, section 6.3): loads of time, materials and
 // sections that change, creep and tire, beams that grow, are cut, and break where their strength is passed.
 //
-// Time goes in steps; at the end of each the structure is at rest. What changes between steps acts on the state
-// as it is: a new stiffness on the joints as they are bent, a grown beam unloaded from where its root has come
-// to, a broken branch gone from the tree (it goes on as a chain of its own, `severed`).
+// Time goes in steps; at the end of each the structure is at rest. What changes between steps acts on the
+// state as it is: a new stiffness on the joints as they are bent, a grown beam unloaded from where its root
+// has come to, a broken branch gone from the tree (it goes on as a chain of its own, `severed`).
 //   creep:    θ ← (1 − f) θ and the joint's rest follows, f = Δt · rate · (σ/σ₀)^n
 //   fatigue:  k ← (1 − f) k
 // with σ the combined stress at the joint after the step. f is cut at ½.
@@ -22,9 +22,9 @@ namespace limber::chain {
 struct Severed {
   double time = 0;
   std::string beam;
-  double s = 0;          // where along the beam
-  double stress = 0;     // [Pa] that broke it; 0: it was cut
-  Structure structure;   // its root joint where it broke, without loads
+  double s = 0;         // where along the beam
+  double stress = 0;    // [Pa] that broke it; 0: it was cut
+  Structure structure;  // its root joint where it broke, without loads
   Rest rest;
 };
 

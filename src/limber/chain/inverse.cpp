@@ -8,9 +8,10 @@ namespace limber::chain {
 
 Structure unloaded(const Structure& s, double factor) {
   if (!s.closures.empty())
-    throw std::invalid_argument("tie \"" + s.closures[0].name +
-                                "\": what it carries does not follow from the shape; the unloaded shape is found "
-                                "for trees that are held by their roots");
+    throw std::invalid_argument(
+        "tie \"" + s.closures[0].name +
+        "\": what it carries does not follow from the shape; the unloaded shape is found "
+        "for trees that are held by their roots");
   const Rest rest = at_rest(s);
   Balance b;
   b.resize(s.links.count());

@@ -35,8 +35,11 @@ Vec3 angle_of(const Quat& q) {
   const Vec3 v = q.vec();
   const double s = v.squaredNorm();
   if (s > 0.01 || q.w() < 0) return math::quat_log(q);
-  const double a = 1 + s * (1.0 / 6 + s * (3.0 / 40 + s * (15.0 / 336 + s * (105.0 / 3456 + s * (945.0 / 42240 +
-                       s * (10395.0 / 599040 + s * 0.01396484375))))));
+  const double a =
+      1 + s * (1.0 / 6 +
+               s * (3.0 / 40 + s * (15.0 / 336 +
+                                    s * (105.0 / 3456 +
+                                         s * (945.0 / 42240 + s * (10395.0 / 599040 + s * 0.01396484375))))));
   return 2 * a * v;
 }
 
@@ -71,8 +74,8 @@ Derivative derivative(const Vec3& k, const Vec3& theta) {
   const double tw = theta.dot(w);
   const Vec3 twice = tw * theta - s * w;  // θ × (θ × w)
   d.moment = w - 0.5 * theta.cross(w) + c * twice;
-  // J_r⁻¹ = (1 − c s) I + ½[θ] + c θθᵀ;  ∂m/∂θ with w held: ½[w] + c ((θ·w) I + θwᵀ − 2wθᵀ) + 2c' (θ×(θ×w)) θᵀ,
-  // and with w = Kθ: + J_r⁻ᵀ K.
+  // J_r⁻¹ = (1 − c s) I + ½[θ] + c θθᵀ;  ∂m/∂θ with w held: ½[w] + c ((θ·w) I + θwᵀ − 2wθᵀ) + 2c' (θ×(θ×w))
+  // θᵀ, and with w = Kθ: + J_r⁻ᵀ K.
   const Vec3 a = c * theta, e = 2 * slope * twice - 2 * c * w;
   for (int j = 0; j < 3; ++j)
     for (int i = 0; i < 3; ++i) {

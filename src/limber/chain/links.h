@@ -20,14 +20,14 @@
 namespace limber::chain {
 
 struct Links {
-  std::vector<int> parent;              // −1: the world
-  std::vector<Mat3> R_f;                // joint frame on the parent's link
-  std::vector<Vec3> p_f;                // [m]
-  std::vector<Vec3> stiffness;          // about the joint's axes [N·m/rad]
-  std::vector<std::uint8_t> hinge;      // turns about z only
-  std::vector<std::uint8_t> straight;   // R_f is the identity
-  std::vector<std::uint8_t> active;     // 0: not there (not grown yet, or broken off), nor is what hangs on it
-  std::vector<std::string> name;        // of the joint; may be empty
+  std::vector<int> parent;             // −1: the world
+  std::vector<Mat3> R_f;               // joint frame on the parent's link
+  std::vector<Vec3> p_f;               // [m]
+  std::vector<Vec3> stiffness;         // about the joint's axes [N·m/rad]
+  std::vector<std::uint8_t> hinge;     // turns about z only
+  std::vector<std::uint8_t> straight;  // R_f is the identity
+  std::vector<std::uint8_t> active;    // 0: not there (not grown yet, or broken off), nor is what hangs on it
+  std::vector<std::string> name;       // of the joint; may be empty
 
   int count() const { return static_cast<int>(parent.size()); }
   int add(int parent_link, const Pose& X_PF, const Vec3& k, bool is_hinge = false, std::string label = "");

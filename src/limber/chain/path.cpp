@@ -111,7 +111,8 @@ PathFollower::Corrected PathFollower::correct(Rest& rest, const Direction& d) {
     if (most > 0.7) return out;
     last = most;
     advance(s_.links, rest.shape, back, 1);
-    for (std::size_t i = 0; i < rest.lambda.size(); ++i) rest.lambda[i] += back_lambda[i] + df * along_lambda[i];
+    for (std::size_t i = 0; i < rest.lambda.size(); ++i)
+      rest.lambda[i] += back_lambda[i] + df * along_lambda[i];
     rest.factor += df;
   }
   return out;
@@ -237,7 +238,8 @@ PathReport PathFollower::run(Rest& rest, const PathObserver& observer) {
     if (c.iterations <= 3) step = std::min(step * 1.5, options_.largest_step);
     if (c.iterations >= 7) step *= 0.6;
   }
-  report.message = fmt::format("stopped after {} points at {:.6g} of the load", report.points.size(), rest.factor);
+  report.message =
+      fmt::format("stopped after {} points at {:.6g} of the load", report.points.size(), rest.factor);
   report.reached = options_.pass_end;
   return report;
 }

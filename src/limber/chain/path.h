@@ -1,9 +1,9 @@
 // The path of equilibria of a chain, past limit points and onto the branches of a buckling point.
 //
 // Arc length as in Riks 1979: the load factor is one more unknown, the step's length along the path one more
-// equation. A point where the load has a maximum or minimum (limit point) and one where another branch crosses
-// (bifurcation) both change the signs of the tangent's pivots; only at the first does the load's rate pass
-// zero. Both are located, and the path can be left there along the tangent's null direction, either way.
+// equation. A point where the load has a maximum or minimum (limit point) and one where another branch
+// crosses (bifurcation) both change the signs of the tangent's pivots; only at the first does the load's rate
+// pass zero. Both are located, and the path can be left there along the tangent's null direction, either way.
 #pragma once
 
 #include <functional>
@@ -14,19 +14,19 @@
 namespace limber::chain {
 
 struct PathOptions {
-  double end = 1;            // stop when the load factor comes to this …
-  bool pass_end = false;     // … or go on until `length` or `max_points`
+  double end = 1;                       // stop when the load factor comes to this …
+  bool pass_end = false;                // … or go on until `length` or `max_points`
   double least = -1e300, most = 1e300;  // stop when the factor leaves these
-  double step = 0.02;        // first arc length; a unit is the full load, or a turn of one radian in all
+  double step = 0.02;  // first arc length; a unit is the full load, or a turn of one radian in all
   double least_step = 1e-8, largest_step = 0.2;
-  double length = 1e300;     // of the path at most
+  double length = 1e300;  // of the path at most
   int max_points = 4000;
-  int branch = 0;            // ±1: leave at the first bifurcation, either way
+  int branch = 0;  // ±1: leave at the first bifurcation, either way
   StaticOptions statics;
 };
 
 struct PathPoint {
-  double length = 0;   // along the path
+  double length = 0;  // along the path
   double factor = 0;
   int negative = 0;
   enum class Kind { regular, limit, bifurcation } kind = Kind::regular;

@@ -171,8 +171,8 @@ StaticReport Solver::solve(Rest& rest, double factor, const StaticOptions& optio
     const Rest from = rest;
     const double to = options.load_steps > 0 && 1 - done < 1.5 * part ? 1 : std::min(1.0, done + part);
     rest.factor = to == 1 ? factor : first + to * way;
-    // On the way a coarse answer serves. A new direction of instability may be a jump to another branch: it is
-    // believed only when it has been come close to.
+    // On the way a coarse answer serves. A new direction of instability may be a jump to another branch: it
+    // is believed only when it has been come close to.
     StaticOptions coarse = options;
     if (to < 1) coarse.tolerance = std::max(options.tolerance, on_the_way);
     const int before = iterations_;
@@ -194,7 +194,8 @@ StaticReport Solver::solve(Rest& rest, double factor, const StaticOptions& optio
           (tangent_.negative() == negative ? low : high) = middle.factor;
           if (tangent_.negative() == negative) between = middle;
         }
-        report.lost.push_back({0.5 * (low + high), after, false, s_->links.name[most_turned(*this, between)]});
+        report.lost.push_back(
+            {0.5 * (low + high), after, false, s_->links.name[most_turned(*this, between)]});
         negative = after;
       }
       if (options.load_steps == 0 && iterations_ - before <= 5) part *= 2;
@@ -205,19 +206,21 @@ StaticReport Solver::solve(Rest& rest, double factor, const StaticOptions& optio
     part = 0.5 * (to - done);
     if (options.load_steps > 0 || part < 1e-4) {
       if (options.load_steps > 0)
-        return end(fmt::format("no equilibrium was found at {:.6g} of the load; try more load steps", first + to * way));
+        return end(fmt::format("no equilibrium was found at {:.6g} of the load; try more load steps",
+                               first + to * way));
       if (!options.follow)
-        return end(fmt::format("no equilibrium beyond {:.6g} of the load was found: a limit point may lie there",
-                               rest.factor));
+        return end(fmt::format(
+            "no equilibrium beyond {:.6g} of the load was found: a limit point may lie there", rest.factor));
       PathOptions path;
       path.end = factor;
       path.statics = options;
       PathReport followed = follow(*this, rest, path, nullptr);
       report.lost.insert(report.lost.end(), followed.lost.begin(), followed.lost.end());
       if (!followed.reached)
-        return end(fmt::format("beyond {:.6g} of the load the path of equilibria did not come back to the full "
-                               "load: {}",
-                               from.factor, followed.message));
+        return end(
+            fmt::format("beyond {:.6g} of the load the path of equilibria did not come back to the full "
+                        "load: {}",
+                        from.factor, followed.message));
       break;
     }
   }

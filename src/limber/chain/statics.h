@@ -15,7 +15,7 @@
 namespace limber::chain {
 
 struct StaticOptions {
-  double tolerance = 1e-10;  // of the moments left over, relative to the largest
+  double tolerance = 1e-10;   // of the moments left over, relative to the largest
   int max_iterations = 2000;  // in all
   int load_steps = 0;         // equal ones; 0: as large as they go
   bool follow = true;         // past limit points
@@ -30,19 +30,19 @@ struct Rest {
 Rest at_rest(const Structure& s);
 
 struct StabilityLoss {
-  double factor = 0;    // where a direction of instability appears or goes
-  int negative = 0;     // directions after it
-  bool limit = false;   // the load has a maximum or minimum there; else another branch crosses
-  std::string moves;    // the joint that turns most
+  double factor = 0;   // where a direction of instability appears or goes
+  int negative = 0;    // directions after it
+  bool limit = false;  // the load has a maximum or minimum there; else another branch crosses
+  std::string moves;   // the joint that turns most
 };
 
 struct StaticReport {
   result::SolveReport report;
-  double residual = 0;     // moments left over, relative
-  double gap = 0;          // of closures, of the size
+  double residual = 0;  // moments left over, relative
+  double gap = 0;       // of closures, of the size
   int load_steps = 0;
-  int negative = 0;        // directions of instability
-  bool symmetric = true;   // false: moments or turning loads, stability is not counted
+  int negative = 0;       // directions of instability
+  bool symmetric = true;  // false: moments or turning loads, stability is not counted
   double least_pivot = 0;
   int redundant_rows = 0;
   std::vector<StabilityLoss> lost;
@@ -56,8 +56,8 @@ class Solver {
 
   // Brings the loads from rest.factor to `factor`.
   StaticReport solve(Rest& rest, double factor, const StaticOptions& options = {});
-  // Newton at a fixed factor; false: no convergence, `rest` is left as it was. With `negative` ≥ 0 it gives up
-  // at once where the tangent's negative directions are not that many.
+  // Newton at a fixed factor; false: no convergence, `rest` is left as it was. With `negative` ≥ 0 it gives
+  // up at once where the tangent's negative directions are not that many.
   bool newton(Rest& rest, const StaticOptions& options, StaticReport& report, int negative = -1);
   // Balance and tangent at `rest`, ready to be read or solved with.
   void evaluate(const Rest& rest, bool tangent);
@@ -68,7 +68,7 @@ class Solver {
   TiedTangent& tangent() { return tangent_; }
   double residual() const { return residual_; }  // of the last evaluate()
   int iterations() const { return iterations_; }
-  int worst() const { return worst_; }           // joint with the largest residual
+  int worst() const { return worst_; }  // joint with the largest residual
 
  private:
   friend class PathFollower;

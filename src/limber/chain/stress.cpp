@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "limber/elastic/pseudo_rigid_body.h"
-#include "limber/math/trig.h"
 #include "limber/math/so3.h"
+#include "limber/math/trig.h"
 
 namespace limber::chain {
 namespace {
@@ -34,14 +34,15 @@ RectangleShear rectangle_shear(double a, double b) {
 
 }  // namespace
 
-Stress section_stress(const SectionShape& shape, const elastic::SectionConstants& c, double N, double T, double M_y,
-                      double M_z) {
+Stress section_stress(const SectionShape& shape, const elastic::SectionConstants& c, double N, double T,
+                      double M_y, double M_z) {
   Stress out;
   out.axial = N / c.A;
   const double axial = std::abs(out.axial);
   const auto p = elastic::principal_moments(c);
   if (const auto* r = std::get_if<Rectangle>(&shape)) {
-    const double by_y = std::abs(M_y) * 0.5 * r->height / p.I_y, by_z = std::abs(M_z) * 0.5 * r->width / p.I_z;
+    const double by_y = std::abs(M_y) * 0.5 * r->height / p.I_y,
+                 by_z = std::abs(M_z) * 0.5 * r->width / p.I_z;
     const bool tall = r->height >= r->width;
     const double a = std::max(r->height, r->width), b = std::min(r->height, r->width);
     const RectangleShear shear = rectangle_shear(a, b);
@@ -63,12 +64,12 @@ Stress section_stress(const SectionShape& shape, const elastic::SectionConstants
     }
     out.torsion = std::abs(T) * 2 * std::min(c.y_max, c.z_max) / c.J;
   } else if (const auto* e = std::get_if<Ellipse>(&shape)) {
-    out.bending = std::hypot(M_y * e->b / p.I_y, M_z * e->a / p.I_z);
+    out.bending = Vec2(M_y * e->b / p.I_y, M_z * e->a / p.I_z).norm();
     const double major = std::max(e->a, e->b), minor = std::min(e->a, e->b);
     out.torsion = 2 * std::abs(T) / (pi * major * minor * minor);
   } else {
     const double radius = std::max(c.y_max, c.z_max);
-    out.bending = std::hypot(M_y, M_z) * radius / p.I_y;
+    out.bending = Vec2(M_y, M_z).norm() * radius / p.I_y;
     out.torsion = std::abs(T) * radius / c.J;
   }
   out.combined = mises(axial + out.bending, out.torsion);
@@ -119,12 +120,12 @@ std::vector<Station> stresses(const System& system, Solver& solver, const Rest& 
   return out;
 }
 
-std::vector<RangeWarning> out_of_range(const System& system, const std::vector<Station>& stations, const Rest& rest) {
+std::vector<RangeWarning> out_of_range(const System& system, const std::vector<Station>& stations,
+                                       const Rest& rest) {
   std::vector<RangeWarning> out;
   const auto beams = system.written().beams();
   std::vector<double> most(beams.size(), 0);
-  for (const Station& s : stations)
-    most[s.beam] = std::max(most[s.beam], s.moment.tail<2>().norm());
+  for (const Station& s : stations) most[s.beam] = std::max(most[s.beam], s.moment.tail<2>().norm());
   // Joints of one element, in order.
   for (std::size_t i = 0; i < stations.size();) {
     const Station& s = stations[i];
@@ -150,7 +151,8 @@ std::vector<RangeWarning> out_of_range(const System& system, const std::vector<S
     }
     const double bend = turn.norm() * 180 / pi;
     if (beam.recipe == Recipe::published_1r && bend > 124.4)
-      out.push_back({beam.name, element, fmt::format("bends by {:.0f}°, the recipe is good up to 124.4°", bend)});
+      out.push_back(
+          {beam.name, element, fmt::format("bends by {:.0f}°, the recipe is good up to 124.4°", bend)});
     else if (beam.recipe == Recipe::published_3r && inflection)
       out.push_back({beam.name, element, "has a point of inflection inside, which the recipe does not know"});
     else if (beam.recipe != Recipe::published_1r && bend > 60)
@@ -173,7 +175,13 @@ std::vector<Reaction> reactions(const System& system, Solver& solver, const Rest
         const Mat3 before = b.R[k] * rest.shape.R[k].transpose();
         at -= before.col(0) * j.s * path_length(system.written().beams()[j.beam].path);
       }
-      out.push_back({name, at, -b.N[k], -(b.tau[k] + (b.in.c[k] - at).cross(b.N[k]))});
+      Reaction r{name, at, -b.N[k], -(b.tau[k] + (b.in.c[k] - at).cross(b.N[k]))};
+      if (j.beam >= 0) {
+        const DeadLoad& own = system.root_load(j.beam);
+        r.force -= own.F;
+        r.moment -= own.M - at.cross(own.F);
+      }
+      out.push_back(r);
     }
   std::size_t tug = 0;
   for (const Closure& c : s.closures) {

@@ -17,16 +17,16 @@ struct Stress {
 // Of a section under force and moments: N along x, T about x, M_y and M_z about the principal axes. Circles,
 // tubes and ellipses: exact for St Venant's torsion, ellipses combined from above. Rectangles: exact at the
 // corners and the middles of the sides, where the extremes are. Polygons: bending exact, torsion from above.
-Stress section_stress(const SectionShape& shape, const elastic::SectionConstants& constants, double N, double T,
-                      double M_y, double M_z);
+Stress section_stress(const SectionShape& shape, const elastic::SectionConstants& constants, double N,
+                      double T, double M_y, double M_z);
 
 struct Station {
   int beam = 0;
-  double s = 0;                      // along the beam
-  int link = -1;                     // the joint there; −1: the root
-  Vec3 force, moment;                // on what lies beyond, section's principal axes [N, N·m]
+  double s = 0;        // along the beam
+  int link = -1;       // the joint there; −1: the root
+  Vec3 force, moment;  // on what lies beyond, section's principal axes [N, N·m]
   Stress stress;
-  double safety = 0;                 // yield / combined; inf without load or yield stress
+  double safety = 0;  // yield / combined; inf without load or yield stress
   bool yields = false, breaks = false;
 };
 
@@ -38,12 +38,13 @@ struct RangeWarning {
   int element = 0;  // from 0
   std::string why;
 };
-std::vector<RangeWarning> out_of_range(const System& system, const std::vector<Station>& stations, const Rest& rest);
+std::vector<RangeWarning> out_of_range(const System& system, const std::vector<Station>& stations,
+                                       const Rest& rest);
 
 // What holds a beam's root and the ties.
 struct Reaction {
-  std::string name;         // beam or tie
-  Vec3 at, force, moment;   // on the beam, world axes [m, N, N·m]
+  std::string name;        // beam or tie
+  Vec3 at, force, moment;  // on the beam, world axes [m, N, N·m]
 };
 std::vector<Reaction> reactions(const System& system, Solver& solver, const Rest& rest);
 

@@ -40,8 +40,8 @@ struct WindShape {
 struct Closure {
   std::string name;
   JointKind kind = JointKind::spherical;
-  int a = -1, b = -1;    // links; −1: the world
-  Pose X_A, X_B;         // frames F and M on them
+  int a = -1, b = -1;                              // links; −1: the world
+  Pose X_A, X_B;                                   // frames F and M on them
   Vec3 shift = Vec3::Zero(), turn = Vec3::Zero();  // of F, in its own axes, at full load; turn in radians
 };
 
@@ -63,7 +63,7 @@ struct Structure {
   bool wind_ramped = true;
   std::vector<Closure> closures;
   std::vector<SpringTie> springs;
-  double size = 1;            // of the structure at rest [m]
+  double size = 1;           // of the structure at rest [m]
   bool conservative = true;  // no moments, followers or wind: set by loads_changed()
 
   void resize_loads();
@@ -93,8 +93,8 @@ struct Balance {
 
 // Poses only: balance.R and balance.in.c.
 void place(const Structure& s, const Shape& shape, Balance& balance);
-// All of it at a load factor; call place() first. `tugs` are forces of closures and springs. Without `tangent`
-// only moments and forces are there, not what the tangent is made of.
+// All of it at a load factor; call place() first. `tugs` are forces of closures and springs. Without
+// `tangent` only moments and forces are there, not what the tangent is made of.
 void weigh(const Structure& s, const Shape& shape, double factor, const std::vector<Tug>& tugs, bool tangent,
            Balance& balance);
 // −∂r/∂factor: moments of the loads that grow with the factor, as the links stand.

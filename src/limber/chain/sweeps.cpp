@@ -51,10 +51,11 @@ Sweeper::Sweeper(const std::vector<Element>& elements) {
     stack.insert(stack.end(), children[i].begin(), children[i].end());
   }
   end_.resize(elements.size());
-  for (int i = n - 1; i >= 0; --i) end_[i] = std::max(end_[i], i + 1), [&] {
-    const int p = elements_[i].parent;
-    if (p >= 0) end_[p] = std::max(end_[p], end_[i]);
-  }();
+  for (int i = n - 1; i >= 0; --i)
+    end_[i] = std::max(end_[i], i + 1), [&] {
+      const int p = elements_[i].parent;
+      if (p >= 0) end_[p] = std::max(end_[p], end_[i]);
+    }();
 
   pieces_.resize(elements.size());
   turns_.resize(elements.size());
@@ -290,16 +291,18 @@ SweepReport Sweeper::solve(const SweepOptions& o) {
       r.worst = worst_;
       best = std::min(best, r.residual);
       if (!std::isfinite(r.residual)) {
-        r.message = "the sweeps diverge: the numbers are lost; the load is more than the springs can bear a "
-                    "sweep (as when tension dominates)";
+        r.message =
+            "the sweeps diverge: the numbers are lost; the load is more than the springs can bear a "
+            "sweep (as when tension dominates)";
         return r;
       }
       r.converged = r.residual <= (last ? o.tolerance : 1e-3);
     }
     if (!r.converged) {
-      r.message = fmt::format("the sweeps do not settle: {:.1e} of the moments are left over after {} sweeps at "
-                              "{:.3g} of the load (least so far {:.1e})",
-                              r.residual, r.sweeps, factor, best);
+      r.message = fmt::format(
+          "the sweeps do not settle: {:.1e} of the moments are left over after {} sweeps at "
+          "{:.3g} of the load (least so far {:.1e})",
+          r.residual, r.sweeps, factor, best);
       return r;
     }
   }

@@ -1,6 +1,6 @@
-// The published chain algorithm (Hall 2013), kept as it was printed: elements are visited from the root to the
-// tips, each bent by the load it feels where everything stands, all that hangs on it carried along, and the
-// whole repeated until nothing moves. Three ways to find the moment on an element:
+// The published chain algorithm (Hall 2013), kept as it was printed: elements are visited from the root to
+// the tips, each bent by the load it feels where everything stands, all that hangs on it carried along, and
+// the whole repeated until nothing moves. Three ways to find the moment on an element:
 //
 //   quadratic    algorithm 3.1: by a sum over all descendants, O(n²) a sweep
 //   linear_16    algorithm 4.1: by sixteen basis matrices, O(n)
@@ -22,13 +22,13 @@
 namespace limber::chain {
 
 struct Element {
-  int parent = -1;                  // before this one; −1: the ground
-  Pose X;                           // base frame on the parent's tip frame (on the world), x along
-  double length = 1;                // [m]
-  Vec3 stiffness = Vec3::Ones();    // GJ, EI_y, EI_z [N·m²]
+  int parent = -1;                          // before this one; −1: the ground
+  Pose X;                                   // base frame on the parent's tip frame (on the world), x along
+  double length = 1;                        // [m]
+  Vec3 stiffness = Vec3::Ones();            // GJ, EI_y, EI_z [N·m²]
   Vec3 F = Vec3::Zero(), M = Vec3::Zero();  // on the tip, world axes [N, N·m]
   Recipe recipe = Recipe::published_3r;
-  bool planar = false;              // bends about z only
+  bool planar = false;  // bends about z only
 };
 
 enum class SweepAlgorithm : std::uint8_t { quadratic, linear_16, linear_12 };
@@ -69,10 +69,10 @@ class Sweeper {
 
  private:
   struct Pieces {
-    std::array<Vec3, 5> P;       // base, joints, tip
-    std::array<Mat3, 5> U;       // base frame, one a joint, then (published 1R) the tip's
-    std::array<Vec3, 3> theta;   // of the joints
-    std::array<Vec3, 3> k;       // [N·m/rad]
+    std::array<Vec3, 5> P;      // base, joints, tip
+    std::array<Mat3, 5> U;      // base frame, one a joint, then (published 1R) the tip's
+    std::array<Vec3, 3> theta;  // of the joints
+    std::array<Vec3, 3> k;      // [N·m/rad]
     int joints = 3;
   };
   struct Turn {  // x → R x + t

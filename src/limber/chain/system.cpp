@@ -22,8 +22,10 @@ std::vector<Problem> refusals(const Model& m) {
       case JointKind::fixed:
         continue;
       case JointKind::free:
-        out.push_back({"body", m[j.child].name, "", "moves freely: a chain comes to rest only if everything "
-                                                    "hangs on a fixed root" + instead});
+        out.push_back({"body", m[j.child].name, "",
+                       "moves freely: a chain comes to rest only if everything "
+                       "hangs on a fixed root" +
+                           instead});
         continue;
       case JointKind::revolute:
       case JointKind::spherical:
@@ -43,14 +45,16 @@ std::vector<Problem> refusals(const Model& m) {
       }
     }
   }
-  for (const Drive& d : m.drives()) out.push_back({"joint", m[d.joint].name, "drive", "a chain has no motors" + instead});
+  for (const Drive& d : m.drives())
+    out.push_back({"joint", m[d.joint].name, "drive", "a chain has no motors" + instead});
   for (const PrescribedMotion& p : m.motions())
     out.push_back({"joint", m[p.joint].name, "motion", "a chain's joints cannot be led" + instead});
   for (const Rider& r : m.riders()) out.push_back({"rider", r.name, "", "a chain bears no riders" + instead});
   for (const Loop& l : m.loops()) {
     const bool slides = l.kind == JointKind::prismatic || l.kind == JointKind::planar;
     if (slides && l.a.valid())
-      out.push_back({"loop", l.name, "type", "a guide of a chain must stand on the world: make the world `a`"});
+      out.push_back(
+          {"loop", l.name, "type", "a guide of a chain must stand on the world: make the world `a`"});
     for (int i = 0; i < dof_count(l.kind); ++i)
       if (l.law.stiffness[i] != 0 || std::isfinite(l.law.lower[i]) || std::isfinite(l.law.upper[i])) {
         out.push_back({"loop", l.name, "stiffness", "ties of a chain have no springs or limits" + instead});
@@ -71,7 +75,8 @@ System::System(const Model& model, const Options& options)
   if (auto problems = refusals(linked_.model); !problems.empty()) throw ModelError(std::move(problems));
   link_bodies();
   if (structure_.links.count() == 0)
-    throw ModelError({{"scene", model.title(), "", "nothing can bend: there is no beam and no sprung joint"}});
+    throw ModelError(
+        {{"scene", model.title(), "", "nothing can bend: there is no beam and no sprung joint"}});
   place_joints();
   structure_.resize_loads();
   Balance b;
@@ -126,8 +131,8 @@ void System::link_bodies() {
 
 void System::place_joints() {
   joints_.assign(structure_.links.parent.size(), BeamJoint{});
-  std::vector<int> link_of(linked_.model.bodies().size());
   sections_.resize(written_.beams().size());
+  root_beam_.assign(linked_.model.bodies().size(), -1);
   // The links of a beam carry its name and a number.
   std::size_t body = 0;
   const auto bodies = linked_.model.bodies();
@@ -136,13 +141,18 @@ void System::place_joints() {
   std::sort(names.begin(), names.end());
   for (std::size_t b = 0; b < written_.beams().size(); ++b) {
     const Beam& beam = written_.beams()[b];
+    const std::string root_name = beam.name + ".root";
+    const auto root =
+        std::lower_bound(names.begin(), names.end(), std::pair<std::string_view, int>(root_name, -1));
+    if (bodies_[root->second].link < 0) root_beam_[root->second] = static_cast<int>(b);
     sections_[b] = elastic::section_constants(written_[beam.section].shape);
     const auto recipe = elastic::recipe_joints(beam.recipe);
     const double length = path_length(beam.path);
     const int n = beam.elements * static_cast<int>(recipe.size());
     for (int k = 0; k < n; ++k) {
       const std::string name = fmt::format("{}.{}", beam.name, k);
-      const auto found = std::lower_bound(names.begin(), names.end(), std::pair<std::string_view, int>(name, -1));
+      const auto found =
+          std::lower_bound(names.begin(), names.end(), std::pair<std::string_view, int>(name, -1));
       const BodyPlace& at = bodies_[found->second];
       const auto& j = recipe[k % recipe.size()];
       joints_[at.link] = {static_cast<int>(b), (k / static_cast<int>(recipe.size()) + j.x) / beam.elements,
@@ -185,10 +195,19 @@ void System::set_time(double t) {
   std::fill(s.ramped.begin(), s.ramped.end(), DeadLoad{});
   s.turning_fixed.clear(), s.turning_ramped.clear(), s.wind.clear();
 
+  root_loads_.assign(written_.beams().size(), DeadLoad{});
+  const auto on_root = [&](std::size_t body, const Vec3& x, const Vec3& f, const Vec3& moment) {
+    if (root_beam_[body] < 0) return;
+    DeadLoad& to = root_loads_[root_beam_[body]];
+    to.F += f;
+    to.M += x.cross(f) + moment;
+  };
   const Vec3 g = m.gravity().value(t);
   auto& weights = options_.weight_ramps ? s.ramped : s.fixed;
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
     const BodyPlace& at = bodies_[i];
+    if (at.link < 0)
+      on_root(i, at.X * m.bodies()[i].inertia.com(), m.bodies()[i].inertia.m * g, Vec3::Zero());
     if (at.link < 0 || g.isZero(0)) continue;
     const Inertia inertia = m.bodies()[i].inertia.in_frame(at.X);
     weights[at.link].F += inertia.m * g;
@@ -197,8 +216,12 @@ void System::set_time(double t) {
   for (const PointLoad& l : m.point_loads()) {
     if (!l.at.body.valid()) continue;
     const BodyPlace& at = bodies_[l.at.body.value];
-    if (at.link < 0) continue;
     const Vec3 f = l.force.value(t), moment = l.moment.value(t), p = at.X * l.at.p;
+    if (at.link < 0) {
+      const Mat3 turn = l.follows ? at.X.R : Mat3::Identity().eval();
+      on_root(static_cast<std::size_t>(l.at.body.value), p, turn * f, turn * moment);
+      continue;
+    }
     if (!l.follows) {
       s.ramped[at.link].F += f;
       s.ramped[at.link].S += f * p.transpose();
@@ -227,7 +250,8 @@ void System::lay_out() {
   const Model& m = linked_.model;
   layout_.title = m.title();
   for (std::size_t i = 0; i < m.bodies().size(); ++i)
-    layout_.frames.push_back({m.bodies()[i].name, m.bodies()[i].shapes, m.bodies()[i].color, bodies_[i].link < 0});
+    layout_.frames.push_back(
+        {m.bodies()[i].name, m.bodies()[i].shapes, m.bodies()[i].color, bodies_[i].link < 0});
   for (const elastic::BeamTrace& trace : linked_.traces)
     layout_.polylines.push_back({trace.name, static_cast<int>(trace.points.size()), 0, {}});
   for (const Spring& spring : m.springs()) layout_.polylines.push_back({spring.name, 2, 0, {}});
@@ -237,14 +261,25 @@ void System::lay_out() {
       for (int c = 0; c < count; ++c) layout_.scalars.push_back({p.name + (count == 1 ? "" : xyz[c]), unit});
     };
     switch (p.quantity) {
-      case Quantity::position: add("m", 3); break;
-      case Quantity::rotation: add("rad", 3); break;
-      case Quantity::spring_length: add("m", 1); break;
-      case Quantity::spring_tension: add("N", 1); break;
+      case Quantity::position:
+        add("m", 3);
+        break;
+      case Quantity::rotation:
+        add("rad", 3);
+        break;
+      case Quantity::spring_length:
+        add("m", 1);
+        break;
+      case Quantity::spring_tension:
+        add("N", 1);
+        break;
       case Quantity::gravity_energy:
       case Quantity::elastic_energy:
-      case Quantity::total_energy: add("J", 1); break;
-      default: break;  // velocities and what a chain has not: not in the table
+      case Quantity::total_energy:
+        add("J", 1);
+        break;
+      default:
+        break;  // velocities and what a chain has not: not in the table
     }
   }
 }
@@ -279,8 +314,12 @@ void observe(const System& system, Solver& solver, const Rest& rest, result::Sna
       for (int c = 0; c < 3; ++c) out.scalars[next++] = v[c];
     };
     switch (p.quantity) {
-      case Quantity::position: put(pose(p.at.body) * p.at.p); break;
-      case Quantity::rotation: put(math::so3_log(pose(p.at.body).R)); break;
+      case Quantity::position:
+        put(pose(p.at.body) * p.at.p);
+        break;
+      case Quantity::rotation:
+        put(math::so3_log(pose(p.at.body).R));
+        break;
       case Quantity::spring_length:
       case Quantity::spring_tension: {
         const Spring& spring = m.springs()[p.spring.value];
@@ -291,12 +330,17 @@ void observe(const System& system, Solver& solver, const Rest& rest, result::Sna
         out.scalars[next++] = p.quantity == Quantity::spring_length ? l : tension;
         break;
       }
-      case Quantity::elastic_energy: out.scalars[next++] = b.elastic + solver.ties().spring_energy(); break;
-      case Quantity::gravity_energy: out.scalars[next++] = b.dead; break;
+      case Quantity::elastic_energy:
+        out.scalars[next++] = b.elastic + solver.ties().spring_energy();
+        break;
+      case Quantity::gravity_energy:
+        out.scalars[next++] = b.dead;
+        break;
       case Quantity::total_energy:
         out.scalars[next++] = b.elastic + solver.ties().spring_energy() + b.dead;
         break;
-      default: break;
+      default:
+        break;
     }
   }
 }
@@ -335,7 +379,8 @@ Rest guess_from(const System& coarse, const Rest& solved, const System& fine) {
       continue;
     }
     const auto& list = samples[j.beam];
-    auto after = std::upper_bound(list.begin(), list.end(), j.s, [](double s, const Sample& x) { return s < x.s; });
+    auto after =
+        std::upper_bound(list.begin(), list.end(), j.s, [](double s, const Sample& x) { return s < x.s; });
     if (list.size() == 1) {
       delta[k] = j.share * list[0].rate;
       continue;

@@ -1,8 +1,8 @@
 // The exact tangent of a chain at rest, factored in O(n) (docs/theory/chain.md).
 //
 // Unknown is a small rotation δ_k of every joint, in world axes; Ω_k = Ω_p + δ_k turns link k. Dead loads on
-// links that cannot stretch make a potential whose second derivative knows rotations alone, joint k seeing its
-// ancestors only through the rotation Ω_p of its parent:
+// links that cannot stretch make a potential whose second derivative knows rotations alone, joint k seeing
+// its ancestors only through the rotation Ω_p of its parent:
 //
 //   row k:    (A_k + sym M_k + E_k − ½[μ_k]) δ_k + (A_k + M_k − [μ_k]) Ω_p + r_k + b_k = 0
 //   M_k = tr(S_k) I − S_k,   S_k = Σ f_j (x_j − c_k)ᵀ over the forces on what hangs on joint k
@@ -21,13 +21,13 @@ namespace limber::chain {
 
 // What the elimination reads of every link, in the world.
 struct TangentInput {
-  std::vector<Vec3> c;      // joint [m]
-  std::vector<Mat3> E;      // spring's second derivative
-  std::vector<Mat3> S;      // Σ f rᵀ of all that hangs on the joint, about the joint
-  std::vector<Vec3> mu;     // Σ moments
-  std::vector<Mat3> A, B;   // own derivative of minus torque and of force by Ω; used where `general`
-  std::vector<Vec3> axis;   // of hinges
-  bool general = false;     // moments or turning forces: not symmetric
+  std::vector<Vec3> c;     // joint [m]
+  std::vector<Mat3> E;     // spring's second derivative
+  std::vector<Mat3> S;     // Σ f rᵀ of all that hangs on the joint, about the joint
+  std::vector<Vec3> mu;    // Σ moments
+  std::vector<Mat3> A, B;  // own derivative of minus torque and of force by Ω; used where `general`
+  std::vector<Vec3> axis;  // of hinges
+  bool general = false;    // moments or turning forces: not symmetric
   void resize(int links);
 };
 
@@ -45,9 +45,9 @@ class Tangent {
   // K δ = t for torques t on the joints, in world axes. δ may be t.
   void solve(const Links& links, const std::vector<Vec3>& t, std::vector<Vec3>& delta);
 
-  int negative() const { return negative_; }          // pivots below zero (symmetric only)
-  double least_pivot() const { return least_; }       // relative to its joint's own stiffness
-  int weakest() const { return weakest_; }            // the joint of it
+  int negative() const { return negative_; }     // pivots below zero (symmetric only)
+  double least_pivot() const { return least_; }  // relative to its joint's own stiffness
+  int weakest() const { return weakest_; }       // the joint of it
   const std::vector<MovedPivot>& moved() const { return moved_; }
 
  private:

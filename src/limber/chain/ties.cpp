@@ -31,22 +31,29 @@ constexpr Directors y_on_z{1, {{{1, 2, 1.0}, {0, 0, 0}}}};
 constexpr Directors x_on_y{1, {{{0, 1, 1.0}, {0, 0, 0}}}};
 
 struct ClosureRows {
-  int positions;            // along F's axes from `first`
+  int positions;  // along F's axes from `first`
   int first;
-  bool world_axes;          // all three: axes of the world serve
+  bool world_axes;  // all three: axes of the world serve
   int directors;
   std::array<Directors, 3> of;
 };
 
 ClosureRows rows_of(JointKind kind) {
   switch (kind) {
-    case JointKind::fixed: return {3, 0, true, 3, {about_x, about_y, about_z}};
-    case JointKind::revolute: return {3, 0, true, 2, {x_on_z, y_on_z, about_z}};
-    case JointKind::universal: return {3, 0, true, 1, {x_on_y, about_y, about_z}};
-    case JointKind::spherical: return {3, 0, true, 0, {about_x, about_y, about_z}};
-    case JointKind::prismatic: return {2, 0, false, 3, {about_x, about_y, about_z}};
-    case JointKind::planar: return {1, 2, false, 2, {x_on_z, y_on_z, about_z}};
-    case JointKind::free: break;
+    case JointKind::fixed:
+      return {3, 0, true, 3, {about_x, about_y, about_z}};
+    case JointKind::revolute:
+      return {3, 0, true, 2, {x_on_z, y_on_z, about_z}};
+    case JointKind::universal:
+      return {3, 0, true, 1, {x_on_y, about_y, about_z}};
+    case JointKind::spherical:
+      return {3, 0, true, 0, {about_x, about_y, about_z}};
+    case JointKind::prismatic:
+      return {2, 0, false, 3, {about_x, about_y, about_z}};
+    case JointKind::planar:
+      return {1, 2, false, 2, {x_on_z, y_on_z, about_z}};
+    case JointKind::free:
+      break;
   }
   return {0, 0, true, 0, {about_x, about_y, about_z}};
 }
@@ -156,8 +163,8 @@ void Ties::stretch(const Structure& s, const Balance& b, const SpringTie& spring
   const auto at = [&](int link, const Vec3& p) -> Vec3 {
     return link < 0 ? p : Vec3(b.in.c[link] + b.R[link] * p);
   };
-  const bool gone = (spring.a >= 0 && !s.links.active[spring.a]) ||
-                    (spring.b >= 0 && !s.links.active[spring.b]);
+  const bool gone =
+      (spring.a >= 0 && !s.links.active[spring.a]) || (spring.b >= 0 && !s.links.active[spring.b]);
   if (gone) return;
   const Vec3 x_a = at(spring.a, spring.p_a), x_b = at(spring.b, spring.p_b), d = x_b - x_a;
   const elastic::SpringLine line = elastic::spring_line(spring.law, d, Vec3::Zero(), false);
@@ -230,8 +237,14 @@ void TiedTangent::factor(const Structure& s, const Balance& b, const Ties& ties,
     for (int i = 0; i < n; ++i) W(i, j) = gather(s, b, rows_[i], Z_[j]);
     W(j, j) += rows_[j].compliance;
   }
-  // Rows of very different size (metres, springs, borders): to unit diagonal first.
-  const Eigen::VectorXd scale = W.diagonal().cwiseAbs().cwiseMax(1e-300).cwiseSqrt().cwiseInverse();
+  // Rows of very different size (metres, springs, borders): to unit diagonal first. A closure's row that
+  // nothing can move (a planar beam held across its plane) has a diagonal of mere rounding: it stays small
+  // and is dropped.
+  Eigen::VectorXd scale = W.diagonal().cwiseAbs();
+  double most_held = 0;
+  for (int i = 0; i < held_; ++i) most_held = std::max(most_held, scale[i]);
+  for (int i = 0; i < n; ++i)
+    scale[i] = 1 / std::sqrt(std::max({scale[i], i < held_ ? 1e-10 * most_held : 0.0, 1e-300}));
   W = scale.asDiagonal() * W * scale.asDiagonal();
   if (symmetric_) {
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(0.5 * (W + W.transpose()));

@@ -21,7 +21,7 @@ struct RowEnd {
 };
 struct Row {
   RowEnd a, b;
-  int joint = -1;  // instead of ends: this joint's own rotation along b.m
+  int joint = -1;         // instead of ends: this joint's own rotation along b.m
   double compliance = 0;  // 1/κ
   int closure = -1;
 };
@@ -67,7 +67,8 @@ class TiedTangent {
   const std::vector<int>& redundant_closures() const { return redundant_closures_; }
 
  private:
-  void spread(const Structure& s, const Balance& b, const Row& row, double factor, std::vector<Vec3>& t) const;
+  void spread(const Structure& s, const Balance& b, const Row& row, double factor,
+              std::vector<Vec3>& t) const;
   double gather(const Structure& s, const Balance& b, const Row& row, const std::vector<Vec3>& delta) const;
 
   Tangent tangent_;

@@ -72,7 +72,7 @@ class Converter {
  private:
   struct Placed {
     BeamPieces pieces;
-    Pose X_WS;  // the path's frame at rest
+    Pose X_WS;                   // the path's frame at rest
     std::vector<BodyId> bodies;  // of each piece
   };
   // A place on a body with the axes there.
@@ -111,13 +111,14 @@ class Converter {
       loop.b = on.body;
       // The joint's frame, seen from each body: where the body's place is at rest, with the joint's axes.
       loop.X_BM = {on.X_BL.R * X_on.R.transpose() * axes, on.X_BL.p};
-      loop.X_AF = tie.to.on_world() ? Pose{axes, X_on.p}
-                                    : Pose{to.X_BL.R * X_to.R.transpose() * axes, to.X_BL.p};
+      loop.X_AF =
+          tie.to.on_world() ? Pose{axes, X_on.p} : Pose{to.X_BL.R * X_to.R.transpose() * axes, to.X_BL.p};
       loop.shift = tie.shift;
       loop.turn = tie.turn;
       parts_.loops.push_back(std::move(loop));
     }
     parts_.ties.clear();
+    parts_.changes.clear();  // of beams, which are gone
   }
 
   void move(Attachment& a) const {
@@ -159,8 +160,8 @@ class Converter {
     const Place start = find(beam.from);
     placed.X_WS = at_rest(beam.from);
     if (beam.planar && std::abs(pieces.principal_angle()) > 1e-9)
-      throw ModelError({{"beam", beam.name, "planar",
-                         "the section bends aside: its principal axes are not its y and z"}});
+      throw ModelError(
+          {{"beam", beam.name, "planar", "the section bends aside: its principal axes are not its y and z"}});
 
     Joint weld;
     weld.parent = start.body;

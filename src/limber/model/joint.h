@@ -98,9 +98,9 @@ struct Tie {
   std::string name;
   JointKind kind = JointKind::fixed;
   Attachment on;
-  Attachment to;                // the world: where `on` is at rest
-  Vec3 axis = Vec3::UnitZ();    // z of the joint, world axes
-  VectorFunction shift, turn;   // as in Loop; of a tie to the world
+  Attachment to;               // the world: where `on` is at rest
+  Vec3 axis = Vec3::UnitZ();   // z of the joint, world axes
+  VectorFunction shift, turn;  // as in Loop; of a tie to the world
 };
 
 // A straight spring between two points.

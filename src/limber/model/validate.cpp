@@ -269,7 +269,8 @@ class Checker {
       if (!(t.axis.norm() > 0) || !t.axis.allFinite()) add("tie", t.name, "axis", "must be a direction");
       if (!t.to.on_world() && (!t.shift.is_zero() || !t.turn.is_zero()))
         add("tie", t.name, "shift", "only a tie to the world can be moved");
-      const bool same_beam = t.on.beam.valid() && t.to.beam.valid() && t.on.beam == t.to.beam && t.on.s == t.to.s;
+      const bool same_beam =
+          t.on.beam.valid() && t.to.beam.valid() && t.on.beam == t.to.beam && t.on.s == t.to.s;
       const bool same_body = !t.on.beam.valid() && !t.to.beam.valid() && t.on.body == t.to.body;
       if (!t.on.on_world() && (same_beam || same_body)) add("tie", t.name, "to", "ties a place to itself");
     }

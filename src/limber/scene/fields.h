@@ -133,6 +133,7 @@ Body make_link(const LinkStyle& style, std::string name, Shape shape, double sca
 void expand_chain(const Fields& fields, std::string_view name, const Attachment& from);
 void expand_helix(const Fields& fields, std::string_view name, const Attachment& from);
 void expand_tree(const Fields& fields, std::string_view name, const Attachment& from);
+void expand_molecule(const Fields& fields, std::string_view name, const Attachment& from);
 void expand_ladder(const Fields& fields, std::string_view name, const Attachment& from);
 
 JointKind joint_kind_of(std::string_view name);

@@ -73,6 +73,7 @@ enum class ObjectType : unsigned char {
   tree,
   ladder,
   helix,
+  molecule,
   beam,
   arc,
   helix_path,

@@ -29,6 +29,7 @@ Object scene_object() {
               object_map("chains", T::chain, "short form: links in a row"),
               object_map("trees", T::tree, "short form: branches on branches"),
               object_map("ladders", T::ladder, "short form: two rails and rungs between them"),
+              object_map("molecules", T::molecule, "short form: a random tree of links"),
               object_map("helices", T::helix, "short form: links in a row along a helix"),
               object_map("beams", T::beam, "elastic beams"),
               object_map("springs", T::spring, "straight springs and cables"),
@@ -92,7 +93,8 @@ std::vector<Object> material_objects() {
        },
        {},
        "",
-       "materials:\n  oak: {E: 11 GPa, density: 700 kg/m3, creep: {rate: 1e-7/s, stress: 20 MPa, exponent: 3}}\n"},
+       "materials:\n  oak: {E: 11 GPa, density: 700 kg/m3, creep: {rate: 1e-7/s, stress: 20 MPa, exponent: "
+       "3}}\n"},
       {T::section,
        "section",
        "A cross-section",
@@ -327,8 +329,10 @@ std::vector<Object> joint_objects() {
       {T::tie,
        "tie",
        "A tie",
-       "Holds a place on a beam or body where it is when nothing acts: to the world (a support), or to another "
-       "place (two branches joined). What the joint's type leaves free stays free: `fixed` clamps, `spherical` "
+       "Holds a place on a beam or body where it is when nothing acts: to the world (a support), or to "
+       "another "
+       "place (two branches joined). What the joint's type leaves free stays free: `fixed` clamps, "
+       "`spherical` "
        "pins, `prismatic` guides along `axis`.",
        {
            place("on", "what is held").needed().like("arch.tip"),
@@ -336,15 +340,18 @@ std::vector<Object> joint_objects() {
            choice("type", joint_types, "").otherwise("fixed"),
            axis("axis", "the joint's z axis").otherwise("[0, 0, 1]"),
            Key{"shift", Type::vector_function, "the support is moved by so much, joint axes", length},
-           Key{"turn", Type::vector_function, "the support is turned by this rotation vector, joint axes", angle},
+           Key{"turn", Type::vector_function, "the support is turned by this rotation vector, joint axes",
+               angle},
        },
        {},
        "",
-       "ties:\n  foot: {on: arch.tip, type: fixed}\n  push: {on: strip.tip, type: fixed, shift: [0, 0, -3 mm]}\n"},
+       "ties:\n  foot: {on: arch.tip, type: fixed}\n  push: {on: strip.tip, type: fixed, shift: [0, 0, -3 "
+       "mm]}\n"},
       {T::change,
        "change",
        "A change",
-       "What happens to a beam at a time of a quasi-static history (`limber static --until`). The rest goes on "
+       "What happens to a beam at a time of a quasi-static history (`limber static --until`). The rest goes "
+       "on "
        "from where it stands.",
        {
            quantity("at", time, "when").needed(),

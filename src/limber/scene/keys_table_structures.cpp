@@ -75,6 +75,32 @@ std::vector<Object> short_form_objects() {
        "",
        "trees:\n  oak: {levels: 5, length: 1 m, radius: 5 cm, angle: 30 deg, density: 700 kg/m3, stiffness: "
        "900 N*m/rad}\n"},
+      {T::molecule,
+       "molecule",
+       "A molecule",
+       "Boxes on joints with random axes, in a random tree: bodies `m.0`, `m.1`, …, joints `m.0.joint`, …. "
+       "The same "
+       "seed gives the same molecule on every computer. Each link has x along it and its end as the point "
+       "`tip`.",
+       join({root_keys(),
+             {
+                 integer("bodies", "how many").needed().with(Range::at_least_one),
+                 integer("kind",
+                         "0 polymer: each body on one of the last four; 1 protein: a backbone with side "
+                         "trees; 2 random: "
+                         "on any earlier body; 3: a chain")
+                     .otherwise("0"),
+                 integer("seed", "of the random numbers").otherwise("1"),
+                 quantity("length", length, "of one link").needed().with(Range::positive),
+                 quantity("radius", length, "half a link's width")
+                     .with(Range::positive)
+                     .otherwise("0.15 length"),
+             },
+             mass_keys(),
+             look_keys()}),
+       {{{"density", "mass", "material"}, false}},
+       "",
+       "molecules:\n  m: {bodies: 50000, kind: 0, seed: 7, length: 10 cm, mass: 1 kg}\n"},
       {T::ladder,
        "ladder",
        "A ladder",
@@ -309,7 +335,9 @@ std::vector<Object> load_objects() {
        "run",
        "How to run it",
        "",
-       {choice("method", "articulated thread", "articulated: bodies and joints, beams as links; thread: every beam is a thread")
+       {choice("method", "articulated adaptive thread",
+               "articulated: dynamics; adaptive: quasi-statics of large trees, moving only what the error "
+               "asks for; thread: every beam is a thread, with contact")
             .otherwise("articulated"),
         quantity("time", time, "to simulate").with(Range::positive).otherwise("5 s"),
         quantity("step", time, "").with(Range::positive).otherwise("10 ms"),
@@ -323,9 +351,35 @@ std::vector<Object> load_objects() {
             .otherwise("automatic"),
         choice("from", "written static", "where it starts: as written, or at rest under its loads")
             .otherwise("written"),
-        quantity("error", number, "allowed in a step, of the scene's size: steps are then split as needed")
+        quantity("error", number,
+                 "allowed in a step. articulated: of the scene's size, steps are then split as needed; "
+                 "adaptive: in the "
+                 "`measure`, 1e-6 if it is not given")
             .with(Range::non_negative)
             .otherwise("0"),
+        choice("measure", "relative_joint absolute_joint relative_linkage absolute_linkage",
+               "adaptive: of what the error is: the largest acceleration left out or the root of the sum of "
+               "their "
+               "squares, as it is or over that of all joints")
+            .otherwise("relative_joint"),
+        choice("weights", "none reach inertia",
+               "adaptive: what an acceleration left out counts for: as it is, by the reach of what hangs on "
+               "the joint "
+               "(displacements then keep the error too), by its inertia")
+            .otherwise("none"),
+        quantity("budget", time, "adaptive: wall-clock time a step may take, instead of an error; 0: none")
+            .with(Range::non_negative)
+            .otherwise("0"),
+        quantity(
+            "settle", number,
+            "adaptive: settled when the largest acceleration has fallen to this part of the largest ever")
+            .with(Range::positive)
+            .otherwise("1e-9"),
+        quantity("turn", number, "adaptive: the most a joint may move in a step, in rad or m; up to 1")
+            .with(Range::positive)
+            .otherwise("0.2"),
+        Key{"fallback", Type::boolean, "adaptive: compute all joints where that is cheaper"}.otherwise(
+            "true"),
         quantity("tolerance", number, "of a step's iteration, relative")
             .with(Range::positive)
             .otherwise("1e-12"),

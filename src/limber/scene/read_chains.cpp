@@ -56,6 +56,8 @@ void expand(const Fields& scene, const Waiting& item) {
       return expand_helix(fields, name, from);
     case ObjectType::tree:
       return expand_tree(fields, name, from);
+    case ObjectType::molecule:
+      return expand_molecule(fields, name, from);
     default:
       return expand_ladder(fields, name, from);
   }
@@ -72,7 +74,8 @@ void read_short_forms(const Fields& scene) {
   const std::tuple<const char*, ObjectType> sections[] = {{"chains", ObjectType::chain},
                                                           {"trees", ObjectType::tree},
                                                           {"ladders", ObjectType::ladder},
-                                                          {"helices", ObjectType::helix}};
+                                                          {"helices", ObjectType::helix},
+                                                          {"molecules", ObjectType::molecule}};
   for (const auto& [section, type] : sections) {
     if (!scene.has(section)) continue;
     const Node& map = scene.node(section);

@@ -176,9 +176,20 @@ void read_run(const Fields& scene) {
   run.articulated.solver = articulated::all_solvers[fields.choice("solver", 0)];
   run.from_static = fields.choice("from", 0) == 1;
   run.articulated.error = fields.quantity("error", run.articulated.error);
+  run.adaptive.error = fields.quantity("error", run.adaptive.error);
+  run.adaptive.measure = adaptive::all_measures[fields.choice("measure", 0)];
+  run.adaptive.weights = adaptive::all_weights[fields.choice("weights", 0)];
+  run.adaptive.budget = fields.quantity("budget", run.adaptive.budget);
+  run.adaptive.settle = fields.quantity("settle", run.adaptive.settle);
+  run.adaptive.turn = fields.quantity("turn", run.adaptive.turn);
+  if (fields.has("fallback")) run.adaptive.fallback = fields.boolean("fallback");
+  if (run.adaptive.settle >= 1) fields.error("settle", "must be below 1");
+  if (run.adaptive.turn > 1) fields.error("turn", "must be at most 1");
   run.articulated.tolerance = fields.quantity("tolerance", run.articulated.tolerance);
   run.articulated.max_iterations = fields.integer("max_iterations", run.articulated.max_iterations);
-  run.articulated.threads = fields.integer("threads", run.articulated.threads);
+  run.articulated.threads = run.adaptive.threads = fields.integer("threads", run.articulated.threads);
+  if (run.method == sim::Method::adaptive && run.from_static)
+    fields.error("from", "the adaptive method starts as written");
   if (run.step > run.time) fields.error("step", "is longer than the whole run");
 }
 

@@ -374,7 +374,8 @@ class Writer {
       flow.add("at", number(c.at)).add("beam", model_[c.beam].name);
       flow.add_if(c.kind == Change::Kind::material, "material",
                   c.material.valid() ? model_[c.material].name : "");
-      flow.add_if(c.kind == Change::Kind::section, "section", c.section.valid() ? model_[c.section].name : "");
+      flow.add_if(c.kind == Change::Kind::section, "section",
+                  c.section.valid() ? model_[c.section].name : "");
       flow.add_if(c.kind == Change::Kind::grow, "grow", "true");
       flow.add_if(c.kind == Change::Kind::cut, "cut", number(c.s));
       line("  - " + flow.str());
@@ -485,7 +486,27 @@ class Writer {
         .str();
   }
 
+  // The options of the method that runs.
+  void adaptive_run() {
+    const adaptive::Options& o = run_.adaptive;
+    line("run: " + Flow()
+                       .add("method", to_string(run_.method))
+                       .add("time", number(run_.time))
+                       .add("step", number(run_.step))
+                       .add("frame", number(run_.frame))
+                       .add("error", number(o.error))
+                       .add("measure", adaptive::to_string(o.measure))
+                       .add("weights", adaptive::to_string(o.weights))
+                       .add("budget", number(o.budget))
+                       .add("settle", number(o.settle))
+                       .add("turn", number(o.turn))
+                       .add("fallback", o.fallback ? "true" : "false")
+                       .add("threads", fmt::format("{}", o.threads))
+                       .str());
+  }
+
   void run() {
+    if (run_.method == sim::Method::adaptive) return adaptive_run();
     line("run: " + Flow()
                        .add("method", to_string(run_.method))
                        .add("time", number(run_.time))

@@ -32,12 +32,19 @@ bool ThreadDriver::finite() const {
   return std::ranges::all_of(state.e, is_finite) && std::ranges::all_of(state.v, is_finite);
 }
 
+// A joint that is lost shows in the sums over the joints that moved: no walk over all of them.
+bool AdaptiveDriver::finite() const {
+  return std::isfinite(state.total) && std::isfinite(state.largest) && std::isfinite(state.distance);
+}
+
 Driver::Variant Driver::make(const Model& model, const RunOptions& options) {
   switch (options.method) {
     case Method::thread:
       return Variant(std::in_place_type<ThreadDriver>, model, options.thread, options.from_static);
     case Method::articulated:
       break;
+    case Method::adaptive:
+      return Variant(std::in_place_type<AdaptiveDriver>, model, options.adaptive);
   }
   return Variant(std::in_place_type<ArticulatedDriver>, model, options.articulated, options.from_static);
 }

@@ -2,11 +2,17 @@
 // same few calls. A new method is one more struct and one more alternative of `Driver`.
 #pragma once
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <variant>
+#include <vector>
 
+#include "limber/adaptive/adaptive.h"
 #include "limber/articulated/articulated.h"
+#include "limber/articulated/live.h"
+#include "limber/result/fields.h"
+#include "limber/result/handle.h"
 #include "limber/result/report.h"
 #include "limber/result/snapshot.h"
 #include "limber/sim/options.h"
@@ -34,6 +40,40 @@ struct ArticulatedDriver {
   void observe(result::Snapshot& snapshot) { articulated::observe(system, state, workspace, snapshot); }
   void set_clock(std::int64_t step, double t) { state.step = step, state.t = t; }
   bool finite() const;  // every number of the state
+  std::string save() const { return state.save(); }
+  void load(const std::string& bytes) { state.load(bytes); }
+
+  // For a live view (articulated/live.h).
+  bool hold(const result::Handle& handle) { return articulated::hold(system, workspace, handle); }
+  void release() { articulated::release(system, workspace); }
+  result::Pull pull() { return articulated::pull(system, state, workspace); }
+  void scale_loads(double factor) { articulated::scale_loads(workspace, factor); }
+  result::Fields fields() { return articulated::fields(system, state, workspace); }
+  std::vector<result::Reading> readings(const std::string& name) {
+    return articulated::readings(system, state, workspace, name);
+  }
+  Model model_at() const { return articulated::model_at(system, state); }
+  bool adopt(const result::Layout& layout, const result::Snapshot& before, const result::Snapshot& now) {
+    return articulated::adopt(system, state, layout, before, now);
+  }
+};
+
+struct AdaptiveDriver {
+  adaptive::System system;
+  adaptive::State state;
+  adaptive::Workspace workspace;
+
+  AdaptiveDriver(const Model& model, const adaptive::Options& options)
+      : system(adaptive::compile(model, options)), state(system.rest()), workspace(system) {}
+
+  const result::Layout& layout() const { return system.layout(); }
+  const Model& model() const { return system.model(); }
+  int dof_count() const { return system.dof_count(); }
+  std::string solver() const { return "assembly tree"; }
+  result::SolveReport step(double h) { return adaptive::step(system, state, workspace, h); }
+  void observe(result::Snapshot& snapshot) { adaptive::observe(system, state, workspace, snapshot); }
+  void set_clock(std::int64_t step, double t) { state.step = step, state.t = t; }
+  bool finite() const;  // every joint that the last step moved
   std::string save() const { return state.save(); }
   void load(const std::string& bytes) { state.load(bytes); }
 };
@@ -95,8 +135,82 @@ class Driver {
     std::visit([&](auto& m) { m.load(bytes); }, method_);
   }
 
+  // For a live view. A method that lacks one of them says so by its answer.
+  bool can_hold() const {
+    return std::visit(
+        [](auto& m) {
+          return requires(std::remove_cvref_t<decltype(m)> & x, result::Handle h) { x.hold(h); };
+        },
+        method_);
+  }
+  bool hold(const result::Handle& handle) {
+    return std::visit(
+        [&](auto& m) {
+          if constexpr (requires { m.hold(handle); }) return m.hold(handle);
+          return false;
+        },
+        method_);
+  }
+  void release() {
+    std::visit(
+        [](auto& m) {
+          if constexpr (requires { m.release(); }) m.release();
+        },
+        method_);
+  }
+  result::Pull pull() {
+    return std::visit(
+        [](auto& m) {
+          if constexpr (requires { m.pull(); }) return m.pull();
+          return result::Pull{};
+        },
+        method_);
+  }
+  bool scale_loads(double factor) {
+    return std::visit(
+        [&](auto& m) {
+          constexpr bool can = requires { m.scale_loads(factor); };
+          if constexpr (can) m.scale_loads(factor);
+          return can;
+        },
+        method_);
+  }
+  result::Fields fields() {
+    return std::visit(
+        [](auto& m) {
+          if constexpr (requires { m.fields(); }) return m.fields();
+          return result::Fields{};
+        },
+        method_);
+  }
+  std::vector<result::Reading> readings(const std::string& name) {
+    return std::visit(
+        [&](auto& m) {
+          if constexpr (requires { m.readings(name); }) return m.readings(name);
+          return std::vector<result::Reading>{};
+        },
+        method_);
+  }
+  std::optional<Model> model_at() const {  // with the state as its start
+    return std::visit(
+        [](auto& m) -> std::optional<Model> {
+          if constexpr (requires { m.model_at(); }) return m.model_at();
+          return std::nullopt;
+        },
+        method_);
+  }
+  // Goes on from the poses of another method; false: it cannot, the state is as it was.
+  bool adopt(const result::Layout& layout, const result::Snapshot& before, const result::Snapshot& now) {
+    return std::visit(
+        [&](auto& m) {
+          if constexpr (requires { m.adopt(layout, before, now); }) return m.adopt(layout, before, now);
+          return false;
+        },
+        method_);
+  }
+
  private:
-  using Variant = std::variant<ArticulatedDriver, ThreadDriver>;
+  using Variant = std::variant<ArticulatedDriver, AdaptiveDriver, ThreadDriver>;
   static Variant make(const Model& model, const RunOptions& options);
   Variant method_;
 };

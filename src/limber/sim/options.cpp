@@ -21,6 +21,8 @@ const char* to_string(Method method) {
   switch (method) {
     case Method::articulated:
       return "articulated";
+    case Method::adaptive:
+      return "adaptive";
     case Method::thread:
       return "thread";
   }
@@ -56,6 +58,15 @@ void validate(const RunOptions& o) {
   require(t.join > 0 && t.join < 1, "join", "a number between 0 and 1", t.join);
   require(t.cg_tolerance > 0, "cg_tolerance", "a positive number", t.cg_tolerance);
   require(o.articulated.threads > 0, "threads", "at least 1", o.articulated.threads);
+  require(std::isfinite(o.adaptive.error) && o.adaptive.error >= 0, "error", "a number of at least 0",
+          o.adaptive.error);
+  require(std::isfinite(o.adaptive.budget) && o.adaptive.budget >= 0, "budget", "a time of at least 0 s",
+          o.adaptive.budget);
+  require(o.adaptive.settle > 0 && o.adaptive.settle < 1, "settle", "a number between 0 and 1",
+          o.adaptive.settle);
+  require(o.adaptive.turn > 0 && o.adaptive.turn <= 1, "turn", "a number above 0, up to 1", o.adaptive.turn);
+  if (o.method == Method::adaptive && o.from_static)
+    throw std::invalid_argument("from: the adaptive method starts as written");
 }
 
 }  // namespace limber::sim

@@ -4,13 +4,14 @@
 
 #include <cstdint>
 
+#include "limber/adaptive/adaptive.h"
 #include "limber/articulated/articulated.h"
 #include "limber/thread/thread.h"
 
 namespace limber::sim {
 
-enum class Method : std::uint8_t { articulated, thread };
-inline constexpr Method all_methods[] = {Method::articulated, Method::thread};
+enum class Method : std::uint8_t { articulated, adaptive, thread };
+inline constexpr Method all_methods[] = {Method::articulated, Method::adaptive, Method::thread};
 const char* to_string(Method method);
 
 struct RunOptions {
@@ -20,6 +21,7 @@ struct RunOptions {
   double frame = 1.0 / 30;   // [s] between recorded frames, rounded to whole steps (at least one)
   bool from_static = false;  // start at rest under the loads of t = 0
   articulated::Options articulated;
+  adaptive::Options adaptive;
   thread::Options thread;
 
   std::int64_t steps() const;  // whole steps to reach `time` (a last step is not shortened: rounds up)

@@ -18,19 +18,27 @@ namespace {
 
 // Numbers are written with the digits that read back to the same double.
 Json options_json(const RunOptions& o) {
-  return {{"method", to_string(o.method)},
-          {"time", o.time},
-          {"step", o.step},
-          {"frame", o.frame},
-          {"from", o.from_static ? "static" : "written"},
-          {"articulated",
-           {{"integrator", articulated::to_string(o.articulated.integrator)},
-            {"solver", articulated::to_string(o.articulated.solver)},
-            {"error", o.articulated.error},
-            {"tolerance", o.articulated.tolerance},
-            {"max_iterations", o.articulated.max_iterations}}},
-          {"thread",
-           {{"integrator", thread::to_string(o.thread.integrator)},
+  Json json = {{"method", to_string(o.method)},
+               {"time", o.time},
+               {"step", o.step},
+               {"frame", o.frame},
+               {"from", o.from_static ? "static" : "written"},
+               {"articulated",
+                {{"integrator", articulated::to_string(o.articulated.integrator)},
+                 {"solver", articulated::to_string(o.articulated.solver)},
+                 {"error", o.articulated.error},
+                 {"tolerance", o.articulated.tolerance},
+                 {"max_iterations", o.articulated.max_iterations}}}};
+  if (o.method == Method::adaptive)
+    json["adaptive"] = {{"measure", adaptive::to_string(o.adaptive.measure)},
+                        {"error", o.adaptive.error},
+                        {"budget", o.adaptive.budget},
+                        {"weights", adaptive::to_string(o.adaptive.weights)},
+                        {"settle", o.adaptive.settle},
+                        {"turn", o.adaptive.turn},
+                        {"fallback", o.adaptive.fallback}};
+  if (o.method == Method::thread)
+    json["thread"] = {{"integrator", thread::to_string(o.thread.integrator)},
             {"element", thread::to_string(o.thread.element)},
             {"frame", thread::to_string(o.thread.frame)},
             {"solver", thread::to_string(o.thread.solver)},
@@ -40,7 +48,8 @@ Json options_json(const RunOptions& o) {
             {"levels", o.thread.levels},
             {"bend", o.thread.bend},
             {"twist", o.thread.twist},
-            {"join", o.thread.join}}}};
+            {"join", o.thread.join}};
+  return json;
 }
 
 template <class Values>
@@ -63,18 +72,30 @@ RunOptions parse_options(const Json& json) {
   o.from_static = json.at("from").get<std::string>() == "static";
   o.articulated.tolerance = a.at("tolerance").get<double>();
   o.articulated.max_iterations = a.at("max_iterations").get<int>();
-  const Json& t = json.at("thread");
-  o.thread.integrator = parse_enum(t.at("integrator").get<std::string>(), thread::all_integrators);
-  o.thread.element = parse_enum(t.at("element").get<std::string>(), thread::all_elements);
-  o.thread.frame = parse_enum(t.at("frame").get<std::string>(), thread::all_frames);
-  o.thread.solver = parse_enum(t.at("solver").get<std::string>(), thread::all_solvers);
-  o.thread.cg_tolerance = t.at("cg_tolerance").get<double>();
-  o.thread.iterations = t.at("iterations").get<int>();
-  o.thread.substep = t.at("substep").get<double>();
-  o.thread.levels = t.at("levels").get<int>();
-  o.thread.bend = t.at("bend").get<double>();
-  o.thread.twist = t.at("twist").get<double>();
-  o.thread.join = t.at("join").get<double>();
+  if (o.method == Method::adaptive) {
+    const Json& d = json.at("adaptive");
+    o.adaptive.measure = parse_enum(d.at("measure").get<std::string>(), adaptive::all_measures);
+    o.adaptive.error = d.at("error").get<double>();
+    o.adaptive.budget = d.at("budget").get<double>();
+    o.adaptive.weights = parse_enum(d.at("weights").get<std::string>(), adaptive::all_weights);
+    o.adaptive.settle = d.at("settle").get<double>();
+    o.adaptive.turn = d.at("turn").get<double>();
+    o.adaptive.fallback = d.at("fallback").get<bool>();
+  }
+  if (o.method == Method::thread) {
+    const Json& t = json.at("thread");
+    o.thread.integrator = parse_enum(t.at("integrator").get<std::string>(), thread::all_integrators);
+    o.thread.element = parse_enum(t.at("element").get<std::string>(), thread::all_elements);
+    o.thread.frame = parse_enum(t.at("frame").get<std::string>(), thread::all_frames);
+    o.thread.solver = parse_enum(t.at("solver").get<std::string>(), thread::all_solvers);
+    o.thread.cg_tolerance = t.at("cg_tolerance").get<double>();
+    o.thread.iterations = t.at("iterations").get<int>();
+    o.thread.substep = t.at("substep").get<double>();
+    o.thread.levels = t.at("levels").get<int>();
+    o.thread.bend = t.at("bend").get<double>();
+    o.thread.twist = t.at("twist").get<double>();
+    o.thread.join = t.at("join").get<double>();
+  }
   return o;
 }
 
@@ -188,7 +209,7 @@ StoredRun parse(const Json& json) {
   run.frames = json.at("frames").get<std::uint64_t>();
   run.files = json.at("files").get<std::vector<std::string>>();
   run.wall_clock = parse_wall_clock(json.at("wall_clock"));
-  run.options.articulated.threads = run.wall_clock.threads;
+  run.options.articulated.threads = run.options.adaptive.threads = run.wall_clock.threads;
   validate(run.options);
   return run;
 }

@@ -1,0 +1,272 @@
+// compile(): a model becomes a tree, its assembly tree, weights, compiled loads and an output layout.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "limber/adaptive/system.h"
+
+namespace limber::adaptive {
+namespace {
+
+// What this method has no equation for, each by its name.
+void refuse(const Model& model) {
+  std::vector<Problem> problems;
+  const auto no = [&](const char* kind, const std::string& name, const char* field, const char* why) {
+    problems.push_back({kind, name, field, std::string("the adaptive method ") + why});
+  };
+  if (model.bodies().empty()) no("scene", "", "", "has no bodies to move");
+  for (const Spring& s : model.springs()) no("spring", s.name, "", "takes springs on joints only");
+  for (const Loop& l : model.loops()) no("loop", l.name, "", "takes trees only");
+  for (const Rider& r : model.riders()) no("rider", r.name, "", "has no riders");
+  for (const PrescribedMotion& m : model.motions())
+    no("joint", model[m.joint].name, "motion", "moves joints by forces only");
+  if (model.wind()) no("scene", "", "wind", "has no wind: everything is at rest at every moment");
+  for (const Joint& j : model.joints())
+    for (int k = 0; k < dof_count(j.kind); ++k)
+      if (j.law.lower[k] > -std::numeric_limits<double>::infinity() ||
+          j.law.upper[k] < std::numeric_limits<double>::infinity()) {
+        no("joint", j.name, "limits", "has no limits of joints");
+        break;
+      }
+  for (const Drive& d : model.drives())
+    for (int k = 0; k < dof_count(model[d.joint].kind); ++k)
+      if (d.kind == Drive::Kind::servo && d.max_force[k] < std::numeric_limits<double>::infinity()) {
+        no("joint", model[d.joint].name, "drive", "has no servos with a largest force");
+        break;
+      }
+  if (!problems.empty()) throw ModelError(std::move(problems));
+}
+
+void compile_joints(SystemData& s) {
+  const int n = s.tree.size();
+  s.has_law.assign(n, 0);
+  s.drive_of.assign(n, -1);
+  s.q0.resize(s.tree.q_count());
+  for (int k = 0; k < static_cast<int>(s.model.drives().size()); ++k) {
+    const Drive& d = s.model.drives()[k];
+    s.drive_of[d.joint.value] = k;
+    s.has_law[d.joint.value] = 1;
+    bool constant = true;
+    for (const TimeFunction& f : d.target) constant = constant && f.is_constant();
+    if (!constant) s.driven.push_back(d.joint.value);
+  }
+  for (int i = 0; i < n; ++i) {
+    const multibody::Link& link = s.tree[i];
+    const Joint& joint = s.model.joints()[i];
+    multibody::set_coordinates(link, joint.position, s.q0.data() + link.q);
+    for (int k = 0; k < link.dofs; ++k)
+      if (joint.law.stiffness[k] > 0 || joint.law.damping[k] > 0) s.has_law[i] = 1;
+    s.any_law = s.any_law || s.has_law[i];
+    s.joints += link.dofs > 0;
+  }
+}
+
+// Reach: from the joint to the far corner of the box around all that hangs on it, as the scene starts, over
+// that of the box around its link alone (with the joints it carries). Inertia: the root of SᵀIS of all that
+// hangs on it, stiff, over that of the link alone.
+void set_weights(SystemData& s) {
+  const int n = s.tree.size();
+  s.weight.assign(s.tree.v_count(), 1);
+  if (s.options.weights == Weights::none) return;
+  std::vector<multibody::LinkMotion> links(n);
+  const std::vector<double> rest(s.tree.v_count(), 0.0);
+  multibody::kinematics(s.tree, s.q0.data(), rest.data(), links);
+  std::vector<Eigen::AlignedBox3d> box(n), own(n);
+  std::vector<Inertia> inertia(n);
+  const auto far = [](const Eigen::AlignedBox3d& b, const Vec3& from) {
+    double most = 0;
+    for (int corner = 0; corner < 8; ++corner)
+      most = std::max(most, (b.corner(static_cast<Eigen::AlignedBox3d::CornerType>(corner)) - from).norm());
+    return most;
+  };
+  for (int i = n - 1; i >= 0; --i) {
+    const multibody::Link& link = s.tree[i];
+    const Pose& X = links[i].X_WM;
+    inertia[i] += link.inertia;
+    own[i].extend(X.p);
+    own[i].extend(Vec3(X * link.inertia.com()));
+    box[i].extend(own[i]);
+    if (link.parent >= 0) {
+      inertia[link.parent] += inertia[i].in_frame(links[i].X_PM);
+      box[link.parent].extend(box[i]);
+      own[link.parent].extend(X.p);
+    }
+    const double size = far(own[i], X.p), reach = far(box[i], X.p);
+    const multibody::Subspace S = multibody::motion_subspace(link.kind, s.q0.data() + link.q);
+    for (int k = 0; k < link.dofs; ++k) {
+      double& w = s.weight[link.v + k];
+      const Vec6 column = S.col(k);
+      if (s.options.weights == Weights::inertia)
+        w = std::sqrt(column.dot(inertia[i].momentum(column)) / column.dot(link.inertia.momentum(column)));
+      else if (is_rotational(link.kind, k))
+        w = reach / size;
+      if (!(w >= 1 && w < 1e300)) w = 1;  // a link without size or inertia of its own
+    }
+  }
+}
+
+void compile_loads(SystemData& s) {
+  std::vector<CompiledLoad> loads;
+  for (const PointLoad& l : s.model.point_loads()) {
+    const LinkPoint at = s.link_point(l.at);
+    if (at.link < 0) continue;  // on the ground: moves nothing
+    loads.push_back({at, s.tree[at.link].X_MB.R, l.force, l.moment, l.follows, 0});
+    s.loaded.push_back(at.link);
+  }
+  std::sort(s.loaded.begin(), s.loaded.end());
+  s.loaded.erase(std::unique(s.loaded.begin(), s.loaded.end()), s.loaded.end());
+  for (CompiledLoad& l : loads)
+    l.body =
+        static_cast<int>(std::lower_bound(s.loaded.begin(), s.loaded.end(), l.at.link) - s.loaded.begin());
+  std::stable_sort(loads.begin(), loads.end(), [](const auto& x, const auto& y) { return x.body < y.body; });
+  s.load_begin.assign(s.loaded.size() + 1, 0);
+  for (const CompiledLoad& l : loads) ++s.load_begin[l.body + 1];
+  for (std::size_t k = 0; k < s.loaded.size(); ++k) s.load_begin[k + 1] += s.load_begin[k];
+  s.loads = std::move(loads);
+
+  // The nodes above them, from the roots down: descending indices.
+  std::vector<int> place(s.assembly.nodes.size(), -1), nodes;
+  for (const int link : s.loaded)
+    for (int i = s.assembly.leaf_of[link]; i >= 0 && place[i] < 0; i = s.assembly.nodes[i].parent) {
+      place[i] = 0;
+      nodes.push_back(i);
+    }
+  std::sort(nodes.rbegin(), nodes.rend());
+  for (std::size_t k = 0; k < nodes.size(); ++k) place[nodes[k]] = static_cast<int>(k);
+  for (const int i : nodes) {
+    const int up = s.assembly.nodes[i].parent;
+    s.paths.push_back({i, up < 0 ? -1 : place[up], up >= 0 && s.assembly.nodes[up].b == i});
+  }
+  for (const int link : s.loaded) s.path_end.push_back(place[s.assembly.leaf_of[link]]);
+}
+
+const char* unit_of(Quantity quantity, bool rotational) {
+  switch (quantity) {
+    case Quantity::position:
+      return "m";
+    case Quantity::velocity:
+      return "m/s";
+    case Quantity::rotation:
+      return "rad";
+    case Quantity::angular_velocity:
+      return "rad/s";
+    case Quantity::joint_position:
+      return rotational ? "rad" : "m";
+    case Quantity::joint_velocity:
+      return rotational ? "rad/s" : "m/s";
+    case Quantity::joint_force:
+      return rotational ? "N m" : "N";
+    default:
+      return "J";
+  }
+}
+
+void lay_out(SystemData& s) {
+  s.layout.title = s.model.title();
+  std::vector<char> fixed(s.tree.size());
+  for (int i = 0; i < s.tree.size(); ++i) {
+    const Body& body = s.model.bodies()[i];
+    const int p = s.tree[i].parent;
+    fixed[i] = s.tree[i].kind == JointKind::fixed && (p < 0 || fixed[p]);
+    s.layout.frames.push_back({body.name, body.shapes, body.color, fixed[i] != 0});
+  }
+  for (const elastic::BeamTrace& trace : s.traces)
+    s.layout.polylines.push_back({trace.name, static_cast<int>(trace.points.size()), 0, {}});
+
+  const auto add = [&](const std::string& name, const char* unit, const Column& column) {
+    s.layout.scalars.push_back({name, unit});
+    s.columns.push_back(column);
+  };
+  constexpr const char* axes[] = {".x", ".y", ".z"};
+  for (const Probe& p : s.model.probes()) {
+    Column c;
+    c.quantity = p.quantity;
+    if (p.quantity <= Quantity::angular_velocity) {
+      c.at = s.link_point(p.at);
+      for (int k = 0; k < 3; ++k) {
+        c.component = k;
+        add(p.name + axes[k], unit_of(p.quantity, false), c);
+      }
+    } else if (p.quantity <= Quantity::joint_force) {
+      c.link = p.joint.value;
+      const JointKind kind = s.tree[c.link].kind;
+      for (int k = 0; k < dof_count(kind); ++k) {
+        c.component = k;
+        add(dof_count(kind) == 1 ? p.name : fmt::format("{}.{}", p.name, k),
+            unit_of(p.quantity, is_rotational(kind, k)), c);
+      }
+    }  // energies are always there, below
+  }
+  for (const auto& [name, quantity] : {std::pair{"energy.gravity", Quantity::gravity_energy},
+                                       {"energy.elastic", Quantity::elastic_energy},
+                                       {"energy.total", Quantity::total_energy}}) {
+    Column c;
+    c.quantity = quantity;
+    add(name, "J", c);
+  }
+  using Own = Column::Own;
+  const auto own = [&](const char* name, const char* unit, Own what) {
+    Column c;
+    c.own = what;
+    add(name, unit, c);
+  };
+  own("adaptive.active_joints", "", Own::active);
+  own("adaptive.error_bound", "", Own::bound);
+  own("adaptive.total_acceleration", "rad/s2", Own::total);
+  own("adaptive.largest_move", "rad", Own::distance);
+  own("adaptive.settled", "", Own::settled);
+}
+
+}  // namespace
+
+const char* to_string(Measure measure) {
+  constexpr const char* names[] = {"relative_joint", "absolute_joint", "relative_linkage",
+                                   "absolute_linkage"};
+  return names[static_cast<int>(measure)];
+}
+
+const char* to_string(Weights weights) {
+  constexpr const char* names[] = {"none", "reach", "inertia"};
+  return names[static_cast<int>(weights)];
+}
+
+SystemData::SystemData(elastic::LinkedModel linked, const Options& opts)
+    : model(std::move(linked.model)),
+      traces(std::move(linked.traces)),
+      options(opts),
+      tree(model),
+      assembly(tree) {
+  compile_joints(*this);
+  set_weights(*this);
+  compile_loads(*this);
+  lay_out(*this);
+}
+
+WorkspaceData::WorkspaceData(const SystemData& s)
+    : coefficients(s.tree, s.assembly),
+      refine(coefficients),
+      workers(s.options.threads > 1 ? std::make_unique<multibody::Workers>(s.options.threads) : nullptr),
+      tau(s.tree.v_count(), 0.0),
+      kappa(s.any_law ? s.tree.block_count() : 0, 0.0),
+      qdd(s.tree.v_count(), 0.0),
+      path_pose(s.paths.size()),
+      mark(s.assembly.nodes.size(), 0),
+      by_level(s.assembly.depth + 1) {
+  // Room for a step of usual size, so that it allocates nothing.
+  const std::size_t some = std::min<std::size_t>(s.assembly.nodes.size(), 4096);
+  active.reserve(some);
+  nonzero.reserve(some);
+  dirty.reserve(s.loaded.size() + s.driven.size() + s.assembly.roots.size());
+  for (std::size_t level = 0; level < by_level.size(); ++level)
+    by_level[level].reserve(std::min(s.loaded.size() + s.driven.size() + s.assembly.roots.size(), some));
+}
+
+System compile(const Model& model, const Options& options) {
+  elastic::LinkedModel linked = elastic::beams_to_links(model);
+  refuse(linked.model);
+  return System(std::make_shared<SystemData>(std::move(linked), options));
+}
+
+}  // namespace limber::adaptive

@@ -1,0 +1,51 @@
+// report.html: the viewer's page with its data inside. One file, no network.
+//
+// The page (viewer/) holds the mark <!--limber-data-->; it is replaced by
+//   <script type="application/json" id="limber-data">{…}</script>
+// viewer/src/report.ts says what the object holds; a recording in it is
+//   {"layout": …, "fields": […], "times": n, "motion_times": [indices], "numbers": base64, "motion": base64}
+// with numbers = times, then the values of each scalar (f64), and motion = for each stored moment rotations
+// (w,x,y,z), positions, points, fields (f32), all little endian.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "limber/result/fields.h"
+#include "limber/result/recording.h"
+
+namespace limber::exporting {
+
+struct ReportLimits {
+  std::size_t motion_bytes = 2'400'000;  // above it moments are left out evenly; numbers keep all …
+  std::size_t number_bytes = 600'000;    // … up to here
+};
+
+// Collects moments for the page.
+class RecordingText {
+ public:
+  RecordingText(const result::Layout& layout, std::size_t moments, const ReportLimits& limits = {});
+  void add(const result::Snapshot& snapshot, const result::Fields& fields = {});
+  std::string json() const;
+  std::size_t motion_stride() const { return motion_stride_; }  // every so manieth moment has poses
+  std::size_t number_stride() const { return number_stride_; }  // every so manieth moment has numbers
+
+ private:
+  const result::Layout& layout_;
+  std::size_t moments_, count_ = 0, motion_stride_ = 1, number_stride_ = 1;
+  std::vector<double> times_;
+  std::vector<std::vector<double>> numbers_;  // by scalar
+  std::vector<std::size_t> motion_times_;
+  std::vector<float> motion_;
+  result::Fields fields_;  // without values
+};
+
+// All moments of a recording.
+RecordingText read_recording(result::RecordingReader& recording, const ReportLimits& limits = {});
+
+// Throws std::invalid_argument if the page has no place for the data.
+std::string fill_page(std::string_view page, std::string_view json);
+
+}  // namespace limber::exporting

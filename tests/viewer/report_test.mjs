@@ -1,0 +1,167 @@
+// report.html: opens from a disk with the network off, plays, shows the numbers of probes.csv, and stays small.
+import {readdirSync, readFileSync, statSync} from 'node:fs';
+import path from 'node:path';
+import {pathToFileURL} from 'node:url';
+import {check, finish, limber, modules, openBrowser, openPage, root, run, temporaryFolder, test, until} from './browser.mjs';
+import {spawnSync} from 'node:child_process';
+
+const folder = temporaryFolder();
+const largest = 5e6; // bytes
+
+const scenes = readdirSync(path.join(root, 'scenes')).filter((name) => name.endsWith('.yaml')).map((name) => name.slice(0, -5));
+// Not those that only come to rest: what moves is `limber run`'s.
+const dynamic = (scene) => spawnSync(limber, ['run', path.join(root, 'scenes', `${scene}.yaml`), '--time', '0 s', '--quiet', '--no-vtk', '--no-glb', '--no-report', '--out', path.join(folder, `try-${scene}`)]).status === 0;
+const runFolder = (scene) => path.join(folder, scene);
+
+await test('the sources pass the type checker', async () => {
+  const done = spawnSync(process.execPath, [path.join(modules, 'node_modules/typescript/bin/tsc'), '-p', modules], {encoding: 'utf8'});
+  check(done.status === 0, `tsc:\n${done.stdout}`);
+});
+
+await test('every shipped scene has a report of less than 5 MB', async () => {
+  check(scenes.length > 10, `scenes found: ${scenes.length}`);
+  for (const scene of scenes) {
+    if (!dynamic(scene)) continue;
+    // One that stops on the way (exit code 3: a scene that is made for statics) has a report too.
+    const done = spawnSync(limber, ['run', path.join(root, 'scenes', `${scene}.yaml`), '--quiet', '--no-vtk', '--no-glb', '--out', runFolder(scene)], {encoding: 'utf8'});
+    check(done.status === 0 || done.status === 3, `${scene}: ${done.status}: ${done.stderr}`);
+    const size = statSync(path.join(runFolder(scene), 'report.html')).size;
+    check(size < largest, `${scene}: report.html has ${size} bytes`);
+  }
+});
+
+function readCsv(file) {
+  const [head, ...lines] = readFileSync(file, 'utf8').trim().split('\n');
+  const names = head.split(',').map((name) => name.replace(/ \[.*\]$/, ''));
+  return {names, rows: lines.map((line) => line.split(',').map(Number))};
+}
+
+const browser = await openBrowser();
+for (const scene of ['bridge-car', 'diving-board', 'umbrella']) {
+  await test(`${scene}: the report opens offline, plays, and its numbers are those of probes.csv`, async () => {
+    const page = await openPage(browser, pathToFileURL(path.join(runFolder(scene), 'report.html')).href, {offline: true});
+    await until(page, 'window.limber && limber.replay', 'the page did not start');
+    const csv = readCsv(path.join(runFolder(scene), 'probes.csv'));
+
+    // Every number of every frame, bit for bit.
+    const stored = await page.evaluate(() => {
+      const r = limber.replay.recording;
+      return {names: r.layout.scalars.map((s) => s.name), times: [...r.times], columns: r.scalars.map((c) => [...c])};
+    });
+    check(stored.times.length === csv.rows.length, `frames: ${stored.times.length} and ${csv.rows.length}`);
+    check(stored.names.join() === csv.names.slice(1).join(), `columns: ${stored.names} and ${csv.names}`);
+    let different = 0;
+    csv.rows.forEach((row, i) => row.forEach((x, k) => {
+      if (x !== (k === 0 ? stored.times[i] : stored.columns[k - 1][i])) ++different;
+    }));
+    check(different === 0, `${different} numbers differ from probes.csv`);
+
+    // What is shown at some frame.
+    const at = Math.floor(csv.rows.length / 2);
+    await page.evaluate((t) => limber.replay.seek(t), csv.rows[at][0]);
+    const shown = await page.$$eval('[data-scalar]', (cells) => cells.map((c) => [c.dataset.scalar, Number(c.dataset.value), c.textContent]));
+    check(shown.length === csv.names.length - 1, `cells: ${shown.length}`);
+    for (const [name, value, text] of shown) {
+      check(value === csv.rows[at][csv.names.indexOf(name)], `${name}: shown ${value}, in probes.csv ${csv.rows[at][csv.names.indexOf(name)]}`);
+      check(/\d/.test(text), `${name}: no text`);
+    }
+
+    // It plays: time goes on and the picture changes.
+    await page.evaluate(() => limber.replay.seek(0));
+    const before = await page.locator('#canvas').screenshot();
+    await page.click('#play');
+    await page.waitForTimeout(700);
+    await page.click('#play');
+    const t = await page.evaluate(() => limber.replay.t);
+    check(t > 0.2, `after playing the time is ${t}`);
+    const after = await page.locator('#canvas').screenshot();
+    check(!before.equals(after), 'the picture did not change while playing');
+    await page.waitForTimeout(150);
+    check(after.equals(await page.locator('#canvas').screenshot()), 'the picture changes while paused');
+
+    check(await page.$$eval('.plot canvas', (c) => c.length) > 0, 'no plots');
+    check((await page.textContent('#report')).includes('limber: 1'), 'the scene text is missing');
+    check(page.faults.length === 0, page.faults.join('; '));
+    check(page.requests.every((url) => url.startsWith('file:') || url.startsWith('data:') || url.startsWith('blob:')), `asked for ${page.requests}`);
+    await page.context().close();
+  });
+}
+await test('statics: the loaded shape over the unloaded one, stress, force and deflection, reactions', async () => {
+  const file = path.join(folder, 'static.html');
+  const scene = path.join(root, 'scenes/cantilever.yaml');
+  const result = JSON.parse(run('static', scene, '--method', 'articulated', '--at', '0.9 s', '--report', file, '--json').stdout);
+  const page = await openPage(browser, pathToFileURL(file).href, {offline: true});
+  await until(page, 'window.limber && limber.replay', 'the page did not start');
+  const seen = await page.evaluate(() => {
+    const {stage, replay} = limber;
+    const stress = replay.recording.fields.findIndex((f) => f.name === 'bending stress');
+    return {
+      layers: stage.view.layers.length,
+      coloured: stage.view.layers[0].uniforms.coloured.value,
+      legend: document.getElementById('legend').textContent,
+      share: replay.t,
+      stress: Math.max(...replay.recording.at(1).fields[stress]),
+      tables: [...document.querySelectorAll('#report h2')].map((h) => h.textContent),
+      curve: limber.data.plots[0].curves[0],
+      cells: [...document.querySelectorAll('[data-scalar]')].map((c) => [c.dataset.scalar, Number(c.dataset.value)]),
+    };
+  });
+  check(seen.layers === 2 && seen.coloured === 1 && seen.share === 1, JSON.stringify(seen));
+  check(/bending stress.*Pa/.test(seen.legend), `legend: ${seen.legend}`);
+  check(seen.tables.includes('Reactions at joints'), `tables: ${seen.tables}`);
+  // 1.8 N at 1 m on a strip of 30 × 5 mm: M c / I, the arm shortened by the bend; the first joint is a little off the clamp.
+  const stress = (1.8 * result.probes['strip.tip.position.x'] * 0.0025) / ((0.03 * 0.005 ** 3) / 12);
+  check(Math.abs(seen.stress / stress - 1) < 0.03, `stress ${seen.stress}, expected ${stress}`);
+  check(Math.abs(seen.curve.y.at(-1) - 1.8) < 1e-12 && seen.curve.x[0] === 0 && seen.curve.x.length === 21, `curve ${JSON.stringify(seen.curve)}`);
+  for (const [name, value] of seen.cells) check(value === result.probes[name], `${name}: ${value} and ${result.probes[name]}`);
+  check(page.faults.length === 0, page.faults.join('; '));
+  await page.context().close();
+});
+
+await test('statics by chain: the same, from the method that limber static chooses for beams', async () => {
+  const file = path.join(folder, 'chain.html');
+  run('static', path.join(root, 'scenes/cantilever.yaml'), '--at', '0.9 s', '--report', file, '--json');
+  const page = await openPage(browser, pathToFileURL(file).href, {offline: true});
+  await until(page, 'window.limber && limber.replay', 'the page did not start');
+  const seen = await page.evaluate(() => ({
+    stress: Math.max(...limber.replay.recording.at(1).fields[0]),
+    tip: limber.replay.recording.at(1).points.slice(-3)[0],
+    layers: limber.stage.view.layers.length,
+    force: limber.data.plots[0].curves[0].y.at(-1),
+  }));
+  // Pure bending at the clamp.
+  const stress = (1.8 * seen.tip * 0.0025) / ((0.03 * 0.005 ** 3) / 12);
+  check(seen.layers === 2 && Math.abs(seen.force - 1.8) < 1e-12 && Math.abs(seen.stress / stress - 1) < 0.03, JSON.stringify({...seen, stress}));
+  check(page.faults.length === 0, page.faults.join('; '));
+  await page.context().close();
+});
+
+await test('compare: a beam through every method, against the exact rod, ranked', async () => {
+  const file = path.join(folder, 'compare.html');
+  const result = JSON.parse(run('compare', path.join(root, 'scenes/cantilever.yaml'), '--at', '0.9 s', '--set', 'pull=6 N', '--out', file, '--json').stdout);
+  check(/exact rod/.test(result.reference), result.reference);
+  const ran = result.methods.filter((m) => m.applies);
+  check(new Set(ran.map((m) => m.method)).size >= 2, `methods: ${ran.map((m) => m.method)}`);
+  const elements = (m) => parseInt(m.setting, 10);
+  // Second order: twice the elements, a quarter of the error; so more elements rank before fewer, in each method.
+  for (const method of new Set(ran.map((m) => m.method))) {
+    const own = ran.filter((m) => m.method === method);
+    for (let k = 0; k + 1 < own.length; ++k) {
+      check(elements(own[k]) > elements(own[k + 1]), `${method}: ${own.map(elements)}`);
+      const ratio = own[k + 1].error / own[k].error;
+      const expected = (elements(own[k]) / elements(own[k + 1])) ** 2;
+      check(ratio > 0.8 * expected && ratio < 1.25 * expected, `${method}: the error falls by ${ratio}, expected ${expected}`);
+    }
+    check(own[0].error < 1e-4, `${method}: ${own[0].error}`);
+  }
+  for (let k = 0; k + 1 < ran.length; ++k) check(ran[k].error <= ran[k + 1].error, 'not ranked');
+  const page = await openPage(browser, pathToFileURL(file).href, {offline: true});
+  await until(page, 'window.limber && limber.replay', 'the page did not start');
+  check((await page.evaluate('limber.stage.view.layers.length')) >= 3, 'shapes are missing');
+  check((await page.textContent('#report')).includes('Error against cost'), 'the plot is missing');
+  check(page.faults.length === 0, page.faults.join('; '));
+  await page.context().close();
+});
+
+await browser.close();
+finish();

@@ -1,0 +1,166 @@
+// limber compare: one scene through every method that applies; which is the cheapest that is good enough?
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "compare.h"
+#include "errors.h"
+#include "limber/export/report.h"
+#include "report_json.h"
+#include "scene_arguments.h"
+#include "terminal.h"
+#include "viewer_page.h"
+
+namespace limber::cli {
+
+namespace {
+
+struct CompareArguments {
+  SceneArguments scene;
+  std::string at, time, out;
+  bool motion = false, json = false;
+};
+
+std::string cost_name(const Comparison& c) {
+  return c.is_static ? "time of the solve [s]" : "time of a step [s]";
+}
+
+Json to_json(const Comparison& c) {
+  Json list = Json::array();
+  for (const Candidate& k : c.candidates) {
+    Json one = {{"method", k.method}, {"setting", k.setting}, {"applies", k.refusal.empty()}};
+    if (k.refusal.empty())
+      one["error"] = k.error, one["seconds"] = k.seconds;
+    else
+      one["reason"] = k.refusal;
+    list.push_back(one);
+  }
+  return {{"kind", c.is_static ? "static" : "motion"},
+          {"time", c.time},
+          {"reference", c.reference},
+          {"methods", list}};
+}
+
+void print(const Comparison& c) {
+  out(fmt::format("\n  against {}\n\n", c.reference));
+  out(fmt::format("  {:<28} {:<20} {:>14}  {:>14}\n", "method", "", "off by [size]",
+                  c.is_static ? "a solve [ms]" : "a step [ms]"));
+  for (const Candidate& k : c.candidates)
+    if (k.refusal.empty())
+      out(fmt::format("  {:<28} {:<20} {:>14.3g}  {:>14.4g}\n", k.method, k.setting, k.error,
+                      1e3 * k.seconds));
+    else
+      out(fmt::format("  {:<28} {:<20} does not apply: {}\n", k.method, k.setting, k.refusal));
+  out("\n");
+}
+
+// Okabe and Ito's colours, one a method.
+Json color_of(std::size_t k) {
+  constexpr double colors[][3] = {{0, .45, .7},   {.84, .37, 0}, {0, .62, .45},
+                                  {.8, .47, .65}, {.9, .62, 0},  {.34, .71, .91}};
+  const auto& c = colors[k % 6];
+  return Json::array({c[0], c[1], c[2]});
+}
+
+std::string recording_of(const result::Layout& layout, const std::vector<result::Snapshot>& moments) {
+  exporting::ReportLimits limits;
+  limits.motion_bytes = 400'000;
+  exporting::RecordingText text(layout, moments.size(), limits);
+  for (const result::Snapshot& s : moments) text.add(s);
+  return text.json();
+}
+
+void write_report(const Comparison& c, const scene::Scene& scene, const std::string& file) {
+  Json rows = Json::array(), curves = Json::array(), layers = Json::array(), warnings = Json::array();
+  std::vector<std::string> methods;
+  for (const Candidate& k : c.candidates) {
+    if (!k.refusal.empty()) {
+      warnings.push_back(fmt::format("{}, {}: {}", k.method, k.setting, k.refusal));
+      continue;
+    }
+    rows.push_back(Json::array({k.method, k.setting, k.error, k.seconds}));
+    if (std::ranges::find(methods, k.method) != methods.end()) continue;
+    methods.push_back(k.method);
+    // The best of each method is drawn; its curve runs through all its settings.
+    layers.push_back({{"name", fmt::format("{}, {}", k.method, k.setting)},
+                      {"color", color_of(methods.size() - 1)},
+                      {"opacity", 0.55},
+                      {"recording", Json::parse(recording_of(k.layout, k.moments))}});
+    Json x = Json::array(), y = Json::array();
+    std::vector<std::pair<double, double>> points;
+    for (const Candidate& other : c.candidates)
+      if (other.method == k.method && other.refusal.empty() && other.error > 0)
+        points.emplace_back(other.seconds, other.error);
+    std::ranges::sort(points);
+    for (const auto& [seconds, error] : points) x.push_back(seconds), y.push_back(error);
+    if (!points.empty()) curves.push_back({{"label", k.method}, {"x", x}, {"y", y}});
+  }
+  Json plots = Json::array();
+  plots.push_back({{"title", "Error against cost"},
+                   {"x", cost_name(c)},
+                   {"y", "error, of the size"},
+                   {"logarithmic", true},
+                   {"points", true},
+                   {"curves", curves}});
+  Json tables = Json::array();
+  tables.push_back(
+      report_table("Methods, best first", Json::array({"method", "", "error, of the size", cost_name(c)}),
+                   rows, fmt::format("Measured against {}. Times are of this computer.", c.reference)));
+  const Json head = {{"kind", "compare"},
+                     {"title", scene.model.title().empty() ? scene.file : scene.model.title()},
+                     {"subtitle", fmt::format("{} methods against {}", methods.size(), c.reference)},
+                     {"axis", {{"name", "time"}, {"unit", "s"}}},
+                     {"layers", layers},
+                     {"warnings", warnings},
+                     {"tables", tables},
+                     {"plots", plots},
+                     {"sources", report_sources(scene.sources)}};
+  result::write_atomically(
+      file, exporting::fill_page(viewer_page(), join_report(head, recording_of(c.layout, c.moments))));
+  message(fmt::format("wrote {}", file));
+}
+
+int compare(const CompareArguments& a) {
+  const scene::Scene scene = load_scene(a.scene);
+  return with_places(scene, [&] {
+    const bool motion = a.motion || scene.model.beams().empty();
+    const Comparison c = motion ? compare_motion(scene, a.time.empty() ? std::min(scene.run.time, 1.0)
+                                                                       : parse_time("--time", a.time))
+                                : compare_statics(scene, a.at.empty() ? 0.0 : parse_time("--at", a.at));
+    if (!a.out.empty()) {
+      if (viewer_page().empty()) throw result::IoError(a.out, page_is_missing);
+      write_report(c, scene, a.out);
+    }
+    if (a.json)
+      out(to_json(c).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    else
+      print(c);
+    return ExitCode::done;
+  });
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, int& code) {
+  auto a = std::make_shared<CompareArguments>();
+  CLI::App* sub =
+      app.add_subcommand("compare", "one scene through every method: what each is off, and what it costs");
+  sub->add_option("scene", a->scene.file, "scene file")->required()->type_name("FILE");
+  add_set_option(*sub, a->scene.set);
+  sub->add_option("--at", a->at, "beams at rest: time whose loads act (default: 0 s)")->type_name("TIME");
+  sub->add_flag("--motion", a->motion, "compare how it moves, also where there are beams");
+  sub->add_option("--time", a->time, "time to simulate (default: as the scene, 1 s at most)")
+      ->type_name("TIME");
+  sub->add_option("--out", a->out, "write a report.html: shapes over each other, error against cost")
+      ->type_name("FILE");
+  sub->add_flag("--json", a->json, "the result as JSON on stdout");
+  sub->footer(
+      "A scene with beams is compared where it comes to rest, with a quarter to twice its elements; one "
+      "without as it moves.\n"
+      "The reference is the exact rod where the scene is one (a straight clamped beam, loads at its tip), "
+      "else the finest answer.\n\n"
+      "Example:\n  limber compare cantilever.yaml --at '0.9 s' --out compare.html");
+  sub->callback([a, &code] { code = compare(*a); });
+}
+
+}  // namespace limber::cli

@@ -1,0 +1,291 @@
+#include "compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <optional>
+
+#include "limber/articulated/statics.h"
+#include "limber/chain/chain.h"
+#include "limber/elastic/beam_frames.h"
+#include "limber/elastic/exact_rod.h"
+#include "limber/sim/driver.h"
+#include "live_scene.h"
+
+namespace limber::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Line = std::vector<Vec3>;
+
+double seconds_of(const std::function<void()>& work) {
+  const auto begin = Clock::now();
+  work();
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+double size_of(const result::Snapshot& s) {
+  Vec3 low = Vec3::Constant(INFINITY), high = -low;
+  for (const auto* list : {&s.positions, &s.points})
+    for (const Vec3& p : *list) low = low.cwiseMin(p), high = high.cwiseMax(p);
+  return std::max(1e-12, (high - low).norm());
+}
+
+// The lines of a snapshot, by name.
+Line line_of(const result::Layout& layout, const result::Snapshot& s, const std::string& name) {
+  std::size_t first = 0;
+  for (const auto& line : layout.polylines) {
+    const auto n = static_cast<std::size_t>(line.points);
+    if (line.name == name) return Line(s.points.begin() + first, s.points.begin() + first + n);
+    first += n;
+  }
+  return {};
+}
+
+// At the beams' tips: errors add up along a beam, and links of other lengths have their corners elsewhere.
+double beam_distance(const Model& model, const result::Layout& la, const result::Snapshot& a,
+                     const result::Layout& lb, const result::Snapshot& b) {
+  double most = 0;
+  for (const Beam& beam : model.beams()) {
+    const Line x = line_of(la, a, beam.name), y = line_of(lb, b, beam.name);
+    if (x.size() < 2 || y.size() < 2) return INFINITY;
+    most = std::max(most, (x.back() - y.back()).norm());
+  }
+  return most;
+}
+
+Candidate solve_articulated(const Model& model, double at) {
+  Candidate c;
+  const articulated::System system = articulated::compile(model);
+  c.layout = system.layout();
+  articulated::Workspace w(system);
+  articulated::State state;
+  articulated::StaticOptions options;
+  options.modes = 0;
+  articulated::StaticResult found;
+  c.seconds = INFINITY;
+  for (int k = 0; k < 3; ++k) {
+    state = system.rest();
+    state.t = at;
+    c.seconds = std::min(c.seconds,
+                         seconds_of([&] { found = articulated::solve_static(system, state, w, options); }));
+  }
+  if (!found.report.ok()) c.refusal = found.report.message;
+  articulated::observe(system, state, w, c.moments.emplace_back());
+  return c;
+}
+
+Candidate solve_chain(const Model& model, double at) {
+  Candidate c;
+  chain::Options options;
+  options.time = at;
+  chain::System system = chain::compile(model, options);
+  c.layout = system.layout();
+  chain::Solver solver(system.structure());
+  chain::Rest rest;
+  chain::StaticReport found;
+  c.seconds = INFINITY;
+  for (int k = 0; k < 3; ++k) {
+    rest = system.rest();
+    c.seconds = std::min(c.seconds, seconds_of([&] { found = solver.solve(rest, 1); }));
+  }
+  if (!found.report.ok()) c.refusal = found.report.message;
+  chain::observe(system, solver, rest, c.moments.emplace_back());
+  return c;
+}
+
+bool stands_on_ground(const Model& model, BodyId body) {
+  while (body.valid()) {
+    const Joint& joint = model.joints()[body.value];
+    if (joint.kind != JointKind::fixed) return false;
+    body = joint.parent;
+  }
+  return true;
+}
+
+// One straight beam on the ground, dead loads at its tip, its weight: nothing else.
+std::optional<elastic::RodProblem> as_rod(const Model& m, double at) {
+  if (m.beams().size() != 1 || !m.springs().empty() || !m.loops().empty() || !m.distributed_loads().empty() ||
+      m.wind() || !m.riders().empty() || !m.ties().empty() || !m.changes().empty())
+    return std::nullopt;
+  const Beam& beam = m.beams()[0];
+  const auto* path = std::get_if<PolylinePath>(&beam.path);
+  if (!path || path->points.size() != 2 || beam.from.beam.valid() || !stands_on_ground(m, beam.from.body))
+    return std::nullopt;
+  for (std::size_t i = 0; i < m.bodies().size(); ++i)
+    if (!stands_on_ground(m, BodyId{static_cast<int>(i)})) return std::nullopt;
+  const elastic::SectionConstants c = elastic::section_constants(m[beam.section].shape);
+  const elastic::PrincipalMoments moments = elastic::principal_moments(c);
+  if (moments.angle != 0) return std::nullopt;
+  const Material& material = m[beam.material];
+  elastic::RodProblem rod;
+  const elastic::BeamFrames frames(beam.path, beam.up);
+  const Pose on = beam.from.body.valid() ? m.initial_poses()[beam.from.body.value] : Pose{};
+  rod.clamp = on * Pose{Mat3::Identity(), beam.from.p} * frames.at(0);
+  rod.length = frames.length();
+  rod.stiffness = {material.G * c.J, material.E * moments.I_y, material.E * moments.I_z};
+  rod.line_load = material.density * c.A * m.gravity().value(at);
+  for (const PointLoad& l : m.point_loads()) {
+    if (!l.at.beam.valid() || l.at.s < 1 || l.at.p.norm() > 0 || l.follows) return std::nullopt;
+    rod.tip_force += l.force.value(at);
+    rod.tip_moment += l.moment.value(at);
+  }
+  return rod;
+}
+
+// The exact rod as a reference: one line.
+bool use_rod(const Model& model, double at, Comparison& out) {
+  const auto problem = as_rod(model, at);
+  if (!problem) return false;
+  const auto shape = elastic::solve_rod(*problem, 101);
+  if (!shape) return false;
+  out.layout.title = model.title();
+  out.layout.polylines.push_back({model.beams()[0].name, 101, 0, std::nullopt});
+  result::Snapshot s;
+  s.points = shape->points;
+  out.moments.push_back(std::move(s));
+  out.reference = "the exact rod (Kirchhoff's equations, by shooting)";
+  return true;
+}
+
+void rank(std::vector<Candidate>& candidates) {
+  std::ranges::stable_sort(candidates, [](const Candidate& a, const Candidate& b) {
+    if (a.refusal.empty() != b.refusal.empty()) return a.refusal.empty();
+    return a.error < b.error;
+  });
+}
+
+Candidate simulate(const scene::Scene& scene, const sim::RunOptions& options, double time, double frame) {
+  Candidate c;
+  sim::Driver driver(scene.model, options);
+  c.layout = driver.layout();
+  const auto steps = static_cast<std::int64_t>(std::llround(time / options.step));
+  const auto every = std::max<std::int64_t>(1, std::llround(frame / options.step));
+  driver.observe(c.moments.emplace_back());
+  for (std::int64_t i = 0; i < steps && c.refusal.empty(); ++i) {
+    driver.set_clock(i, static_cast<double>(i) * options.step);
+    result::SolveReport report;
+    c.seconds += seconds_of([&] { report = driver.step(options.step); });
+    if (!report.ok()) c.refusal = report.message;
+    driver.set_clock(i + 1, static_cast<double>(i + 1) * options.step);
+    if ((i + 1) % every == 0) {
+      driver.observe(c.moments.emplace_back());
+      c.moments.back().time = static_cast<double>(i + 1) * options.step;
+    }
+  }
+  c.seconds /= static_cast<double>(std::max<std::int64_t>(1, steps));
+  return c;
+}
+
+// Bodies of the same name, over all moments that both have; then the beams' tips.
+double motion_distance(const Model& model, const Candidate& c, const Comparison& r) {
+  double most = 0;
+  bool any = false;
+  const std::size_t n = std::min(c.moments.size(), r.moments.size());
+  for (std::size_t f = 0; f < c.layout.frames.size(); ++f)
+    for (std::size_t g = 0; g < r.layout.frames.size(); ++g) {
+      if (c.layout.frames[f].name != r.layout.frames[g].name) continue;
+      any = true;
+      for (std::size_t k = 0; k < n; ++k)
+        most = std::max(most, (c.moments[k].positions[f] - r.moments[k].positions[g]).norm());
+      break;
+    }
+  for (std::size_t k = 0; k < n && !model.beams().empty(); ++k, any = true)
+    most = std::max(most, beam_distance(model, c.layout, c.moments[k], r.layout, r.moments[k]));
+  return any ? most : INFINITY;
+}
+
+}  // namespace
+
+Comparison compare_statics(const scene::Scene& scene, double at) {
+  Comparison out;
+  out.time = at;
+  const std::pair<const char*, Candidate (*)(const Model&, double)> methods[] = {
+      {"chain", solve_chain}, {"articulated", solve_articulated}};
+  for (const auto& [name, solve] : methods)
+    for (const double factor : {0.25, 0.5, 1.0, 2.0}) {
+      const Model model = chain::refined(scene.model, factor);
+      int elements = 0;
+      for (const Beam& beam : model.beams()) elements += beam.elements;
+      Candidate c;
+      try {
+        c = solve(model, at);
+      } catch (const std::exception& e) {
+        c.refusal = e.what();
+      }
+      c.method = name;
+      c.setting = fmt::format("{} elements", elements);
+      if (out.candidates.empty() || out.candidates.back().method != c.method ||
+          out.candidates.back().setting != c.setting)
+        out.candidates.push_back(std::move(c));
+    }
+  if (!use_rod(scene.model, at, out)) {
+    Candidate finest;
+    for (const auto& [name, solve] : methods) {
+      try {
+        finest = solve(chain::refined(scene.model, 8), at);
+      } catch (const std::exception& e) {
+        finest.refusal = e.what();
+      }
+      if (!finest.refusal.empty()) continue;
+      out.reference = fmt::format("{} with eight times the elements", name);
+      break;
+    }
+    if (!finest.refusal.empty())
+      throw std::invalid_argument("no method finds an equilibrium: " + finest.refusal);
+    out.layout = finest.layout;
+    out.moments = finest.moments;
+  }
+  const double size = size_of(out.moments.front());
+  for (Candidate& c : out.candidates)
+    if (c.refusal.empty())
+      c.error = beam_distance(scene.model, c.layout, c.moments[0], out.layout, out.moments[0]) / size;
+  rank(out.candidates);
+  return out;
+}
+
+Comparison compare_motion(const scene::Scene& scene, double time) {
+  Comparison out;
+  out.is_static = false;
+  out.time = time;
+  const double frame = std::max(scene.run.frame, time / 200);
+  sim::RunOptions fine = scene.run;
+  fine.step /= 8;
+  choose_method("articulated:midpoint", fine);
+  Candidate reference = simulate(scene, fine, time, frame);
+  if (!reference.refusal.empty())
+    throw std::invalid_argument("the reference does not converge: " + reference.refusal);
+  out.reference = fmt::format("articulated, midpoint, steps of {:g} s", fine.step);
+  out.layout = reference.layout;
+  out.moments = reference.moments;
+  const double size = size_of(out.moments.front());
+  for (const MethodChoice& choice : method_choices(scene, scene.run))
+    for (const double share : {1.0, 0.5}) {
+      Candidate c;
+      sim::RunOptions options = scene.run;
+      options.step *= share;
+      if (choice.applies) {
+        choose_method(choice.name, options);
+        try {
+          c = simulate(scene, options, time, frame);
+        } catch (const std::exception& e) {
+          c.refusal = e.what();
+        }
+      } else {
+        c.refusal = choice.reason;
+      }
+      c.method = choice.label;
+      c.setting = fmt::format("steps of {:g} s", options.step);
+      if (c.refusal.empty()) c.error = motion_distance(scene.model, c, out) / size;
+      out.candidates.push_back(std::move(c));
+      if (!choice.applies) break;
+    }
+  rank(out.candidates);
+  return out;
+}
+
+}  // namespace limber::cli

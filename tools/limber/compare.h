@@ -1,0 +1,39 @@
+// One scene through every method that applies, against the best reference there is: what each is off, and
+// what it costs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "limber/result/snapshot.h"
+#include "limber/scene/scene.h"
+
+namespace limber::cli {
+
+struct Candidate {
+  std::string method, setting;  // "chain", "10 elements"
+  std::string refusal;          // why it does not apply or did not converge; empty: it ran
+  double seconds = 0;           // of the solve, or of a step
+  double error = 0;             // largest distance from the reference, of the structure's size
+  result::Layout layout;
+  std::vector<result::Snapshot> moments;
+};
+
+struct Comparison {
+  bool is_static = true;
+  std::string reference;  // what the others are measured against
+  double time = 0;        // [s] whose loads act, or that was simulated
+  result::Layout layout;  // of the reference
+  std::vector<result::Snapshot> moments;
+  std::vector<Candidate> candidates;  // best first, refused ones last
+};
+
+// Where beams come to rest: chain and articulated with a quarter, half, once and twice the elements. The
+// reference is the exact rod for one straight clamped beam under dead loads at its tip and its weight, else
+// the finest chain.
+Comparison compare_statics(const scene::Scene& scene, double at);
+// How a scene moves: every method of the driver at the scene's step and half of it; the reference takes steps
+// eight times as short.
+Comparison compare_motion(const scene::Scene& scene, double time);
+
+}  // namespace limber::cli

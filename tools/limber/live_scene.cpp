@@ -1,0 +1,107 @@
+#include "live_scene.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "limber/result/layout_json.h"
+#include "limber/sim/driver.h"
+
+namespace limber::cli {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+// "25 MN", "=2", "1e3": not an expression of other parameters.
+bool is_literal(const scene::Parameter& p) {
+  const std::string_view text(p.text);
+  std::size_t i = text.find_first_not_of(" =+-");
+  if (i == std::string_view::npos || !(std::isdigit(static_cast<unsigned char>(text[i])) || text[i] == '.'))
+    return false;
+  while (i < text.size() && (std::isdigit(static_cast<unsigned char>(text[i])) || text[i] == '.')) ++i;
+  if (i + 1 < text.size() && (text[i] == 'e' || text[i] == 'E')) {
+    i += text[i + 1] == '-' || text[i + 1] == '+' ? 2 : 1;
+    while (i < text.size() && std::isdigit(static_cast<unsigned char>(text[i]))) ++i;
+  }
+  // What follows is a unit: nothing that computes with parameters.
+  return text.find_first_of("+-(", i) == std::string_view::npos &&
+         (i == text.size() || text[i] == ' ' || p.unit != "");
+}
+
+}  // namespace
+
+std::string live_scene_json(const LiveScene& s, const result::Layout& layout, const result::Fields& fields) {
+  Json parameters = Json::array(), methods = Json::array(), kinds = Json::array();
+  for (const scene::Parameter& p : s.parameters)
+    parameters.push_back({{"name", p.name},
+                          {"text", p.text},
+                          {"value", p.value},
+                          {"unit", p.unit},
+                          {"literal", is_literal(p)}});
+  for (const MethodChoice& m : s.methods)
+    methods.push_back({{"name", m.name}, {"label", m.label}, {"applies", m.applies}, {"reason", m.reason}});
+  for (const result::Field& f : fields)
+    kinds.push_back({{"name", f.name}, {"unit", f.unit}, {"on", result::to_string(f.on)}});
+  return dump({{"type", "scene"},
+               {"epoch", s.epoch},
+               {"title", layout.title.empty() ? "limber" : layout.title},
+               {"layout", Json::parse(result::layout_to_json(layout))},
+               {"fields", kinds},
+               {"parameters", parameters},
+               {"methods", methods},
+               {"method", s.method},
+               {"step", s.step},
+               {"control", s.control},
+               {"strength", s.strength},
+               {"holds", s.holds}});
+}
+
+std::string note_json(const std::string& text) { return dump({{"type", "note"}, {"text", text}}); }
+
+std::string method_name(const sim::RunOptions& options) {
+  if (options.method != sim::Method::articulated) return sim::to_string(options.method);
+  return fmt::format("articulated:{}", articulated::to_string(options.articulated.integrator));
+}
+
+void choose_method(const std::string& name, sim::RunOptions& options) {
+  const std::string method = name.substr(0, name.find(':'));
+  for (const sim::Method m : sim::all_methods) {
+    if (method != sim::to_string(m)) continue;
+    options.method = m;
+    for (const auto integrator : articulated::all_integrators)
+      if (name == fmt::format("articulated:{}", articulated::to_string(integrator)))
+        options.articulated.integrator = integrator;
+    return;
+  }
+  throw std::invalid_argument(fmt::format("there is no method \"{}\"", name));
+}
+
+std::vector<MethodChoice> method_choices(const scene::Scene& scene, const sim::RunOptions& options) {
+  std::vector<MethodChoice> out;
+  for (const sim::Method method : sim::all_methods) {
+    sim::RunOptions o = options;
+    o.method = method;
+    o.from_static = false;
+    std::string reason;
+    try {
+      const sim::Driver driver(scene.model, o);
+    } catch (const std::exception& e) {
+      reason = e.what();
+    }
+    if (method != sim::Method::articulated) {
+      out.push_back({sim::to_string(method), sim::to_string(method), reason, reason.empty()});
+      continue;
+    }
+    for (const auto integrator : articulated::all_integrators) {
+      o.articulated.integrator = integrator;
+      out.push_back({method_name(o), fmt::format("articulated, {}", articulated::to_string(integrator)),
+                     reason, reason.empty()});
+    }
+  }
+  return out;
+}
+
+}  // namespace limber::cli

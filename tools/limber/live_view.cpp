@@ -1,0 +1,365 @@
+#include "live_view.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "terminal.h"
+
+namespace limber::cli {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr double frame_time = 1.0 / 60;       // [s] between frames, unless a command wants an answer
+constexpr double most_stepping = 0.012;       // [s] of stepping before commands are looked at again
+constexpr double most_lag = 0.1;              // [s] that are caught up; a slower simulation runs slower
+constexpr std::size_t past_limit = 96 << 20;  // [bytes]
+
+// The longest side of what is drawn.
+double size_of(const result::Snapshot& s) {
+  Vec3 low = Vec3::Constant(INFINITY), high = -low;
+  for (const auto* list : {&s.positions, &s.points})
+    for (const Vec3& p : *list) low = low.cwiseMin(p), high = high.cwiseMax(p);
+  return s.positions.empty() && s.points.empty() ? 1 : std::max(1e-6, (high - low).norm());
+}
+
+}  // namespace
+
+// What a viewer sent; anything that is not as it should be throws std::invalid_argument.
+class LiveView::Command {
+ public:
+  explicit Command(const std::string& text) : json_(Json::parse(text, nullptr, false)) {
+    if (!json_.is_object()) throw std::invalid_argument("a command must be a JSON object");
+  }
+  std::string text(const char* key) const {
+    if (!json_.contains(key) || !json_[key].is_string())
+      throw std::invalid_argument(fmt::format("{}: expected a text", key));
+    return json_[key].get<std::string>();
+  }
+  double number(const char* key, double low, double high) const {
+    if (!json_.contains(key) || !json_[key].is_number())
+      throw std::invalid_argument(fmt::format("{}: expected a number", key));
+    const double x = json_[key].get<double>();
+    if (!(x >= low && x <= high))
+      throw std::invalid_argument(fmt::format("{}: expected {} to {}, got {}", key, low, high, x));
+    return x;
+  }
+  Vec3 vector(const char* key) const {
+    const auto& list = json_.contains(key) ? json_[key] : Json();
+    if (!list.is_array() || list.size() != 3 || !list[0].is_number() || !list[1].is_number() ||
+        !list[2].is_number())
+      throw std::invalid_argument(fmt::format("{}: expected three numbers", key));
+    const Vec3 v(list[0].get<double>(), list[1].get<double>(), list[2].get<double>());
+    if (!v.allFinite()) throw std::invalid_argument(fmt::format("{}: expected finite numbers", key));
+    return v;
+  }
+  bool has(const char* key) const { return json_.contains(key); }
+
+ private:
+  Json json_;
+};
+
+LiveView::LiveView(scene::Scene scene, sim::RunOptions options, ViewServer& server)
+    : scene_(std::move(scene)), options_(options), server_(server) {
+  start(std::make_unique<sim::Driver>(scene_.model, options_));
+  methods_ = method_choices(scene_, options_);
+  // A pull over a tenth of the structure is as strong as its weight.
+  const double weight = mass_ * std::max(1.0, scene_.model.gravity().value(0).norm());
+  strength_ = weight / (0.1 * size_of(snapshot_));
+  tell_scene();
+}
+
+double LiveView::now() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void LiveView::anchor() {
+  anchor_wall_ = pace_wall_ = now();
+  anchor_time_ = pace_time_ = time();
+}
+
+void LiveView::start(std::unique_ptr<sim::Driver> driver) {
+  driver_ = std::move(driver);
+  if (recording_) {  // another model, another layout, or time that goes back
+    recording_.reset();
+    server_.tell(note_json("the recording ends here"));
+  }
+  handle_.reset();
+  failed_ = false;
+  mass_ = 0;
+  for (const Body& body : driver_->model().bodies()) mass_ += body.inertia.m;
+  if (!(mass_ > 0)) mass_ = 1;
+  driver_->scale_loads(loads_);
+  snapshot_.resize(driver_->layout());
+  observe();
+  before_ = snapshot_;
+  anchor();
+}
+
+void LiveView::tell_scene() {
+  ++epoch_;
+  LiveScene s;
+  s.epoch = epoch_;
+  s.parameters = scene_.parameters;
+  s.methods = methods_;
+  s.method = method_name(options_);
+  s.step = options_.step;
+  s.strength = strength_;
+  s.holds = driver_->can_hold();
+  server_.set_scene(live_scene_json(s, driver_->layout(), fields_));
+  changed_ = true;
+}
+
+void LiveView::observe() {
+  driver_->observe(snapshot_);
+  snapshot_.time = time();
+  fields_ = driver_->fields();
+  changed_ = true;
+}
+
+void LiveView::publish() {
+  LiveFrameHead head;
+  head.epoch = epoch_;
+  head.index = index_++;
+  head.paused = paused_;
+  head.failed = failed_;
+  head.held = handle_.has_value();
+  head.command = command_;
+  head.pace = pace_;
+  head.pull = driver_->pull();
+  server_.publish(encode_live_frame(head, snapshot_, fields_));
+  last_publish_ = now();
+  changed_ = false;
+}
+
+void LiveView::record(const std::filesystem::path& file) {
+  recording_.emplace(result::RecordingWriter::create(file, driver_->layout()));
+  recording_->append(0, snapshot_);
+}
+
+void LiveView::record_frame() {
+  const std::int64_t steps = options_.steps();
+  if (step_ > steps || (step_ % options_.steps_per_frame() != 0 && step_ != steps)) return;
+  recording_->append(recording_->frame_count(), snapshot_);
+  if (step_ < steps) return;
+  recording_->sync();
+  recording_.reset();
+  message("limber: the recording is complete");
+}
+
+void LiveView::remember() {
+  past_.push_back({step_, driver_->save()});
+  past_bytes_ += past_.back().state.size();
+  while (past_bytes_ > past_limit && past_.size() > 1) {
+    past_bytes_ -= past_.front().state.size();
+    past_.pop_front();
+  }
+}
+
+bool LiveView::one_step() {
+  driver_->set_clock(step_, time());
+  const result::SolveReport report = driver_->step(options_.step);
+  const bool ok = report.ok() && driver_->finite();
+  if (!ok) {
+    failed_ = changed_ = true;
+    server_.tell(
+        note_json(report.ok() ? "stopped: a value is no longer finite" : "stopped: " + report.message));
+    return false;
+  }
+  ++step_;
+  driver_->set_clock(step_, time());
+  return true;
+}
+
+// As many steps as are due, but no longer than a viewer's command may wait.
+void LiveView::advance(double until) {
+  const double begin = now();
+  bool moved = false;
+  while (!failed_ && time() + options_.step <= until && now() - begin < most_stepping) {
+    std::swap(before_, snapshot_);
+    if (!one_step()) {
+      std::swap(before_, snapshot_);
+      break;
+    }
+    driver_->observe(snapshot_);
+    snapshot_.time = time();
+    if (recording_) record_frame();
+    moved = true;
+  }
+  if (!moved) return;
+  remember();
+  fields_ = driver_->fields();
+  changed_ = true;
+  if (const double wall = now() - pace_wall_; wall > 0.5) {
+    pace_ = (time() - pace_time_) / wall;
+    pace_wall_ = now();
+    pace_time_ = time();
+  }
+}
+
+void LiveView::run(const std::atomic<bool>& stop) {
+  while (!stop && server_.viewers() == 0) server_.take_commands(0.02);  // the first one sees the start
+  anchor();
+  while (!stop) {
+    const bool moving = !paused_ && !failed_;
+    double due = anchor_time_ + speed_ * (now() - anchor_wall_);
+    const double wait = moving ? std::clamp((time() + options_.step - due) / speed_, 0.0, 0.02) : 0.05;
+    for (const std::string& text : server_.take_commands(wait)) apply(text);
+    if (!paused_ && !failed_) {
+      due = anchor_time_ + speed_ * (now() - anchor_wall_);
+      if (due - time() > most_lag * speed_ + options_.step) {
+        anchor_wall_ = now();
+        anchor_time_ = time();
+        due = time() + options_.step;
+      }
+      advance(due + 1e-9);
+    }
+    if (!read_name_.empty() && now() - last_readings_ > 0.1) tell_readings();
+    if (changed_ && (now() - last_publish_ >= frame_time || handle_)) publish();
+  }
+}
+
+void LiveView::tell_readings() {
+  last_readings_ = now();
+  Json list = Json::array();
+  for (const result::Reading& r : driver_->readings(read_name_))
+    list.push_back({{"name", r.name}, {"value", r.value}, {"unit", r.unit}});
+  server_.tell(Json({{"type", "readings"}, {"epoch", epoch_}, {"readings", list}}).dump());
+}
+
+void LiveView::grab(const Command& c) {
+  result::Handle h;
+  h.on = c.text("on") == "point" ? result::Handle::On::point : result::Handle::On::frame;
+  h.index = static_cast<int>(c.number("index", 0, 2e9));
+  h.p = c.vector("p");
+  h.target = c.vector("target");
+  h.stiffness = strength_;
+  h.damping = 0.3 * std::sqrt(strength_ * mass_);
+  if (!driver_->hold(h)) return server_.tell(note_json("this part cannot be pulled"));
+  handle_ = h;
+}
+
+void LiveView::set_parameter(const Command& c) {
+  const std::string name = c.text("name"), value = c.text("value");
+  scene::LoadOptions load = scene_.options;
+  std::erase_if(load.set, [&](const auto& s) { return s.first == name; });
+  load.set.emplace_back(name, value);
+  scene::Scene changed = scene::parse(scene_.sources.front().text, scene_.file, {}, load, &scene_.sources);
+  auto driver = std::make_unique<sim::Driver>(changed.model, options_);
+  scene_ = std::move(changed);
+  try {  // the same coordinates: it goes on where it was
+    driver->load(driver_->save());
+  } catch (const std::invalid_argument&) {
+    step_ = 0;
+  }
+  past_.clear();
+  past_bytes_ = 0;
+  start(std::move(driver));
+  tell_scene();
+}
+
+void LiveView::switch_method(const std::string& name) {
+  sim::RunOptions options = options_;
+  choose_method(name, options);
+  options.from_static = false;
+  auto driver = std::make_unique<sim::Driver>(scene_.model, options);
+  bool goes_on = false;
+  if (options.method == options_.method) {
+    driver->load(driver_->save());
+    goes_on = true;
+  } else {
+    goes_on = driver->adopt(driver_->layout(), before_, snapshot_);
+  }
+  if (!goes_on) {
+    server_.tell(note_json(name + " cannot go on from this pose: it begins at the scene's start"));
+    step_ = 0;
+  } else {
+    driver->set_clock(step_, time());
+  }
+  options_ = options;
+  past_.clear();
+  past_bytes_ = 0;
+  start(std::move(driver));
+  tell_scene();
+}
+
+void LiveView::restart() {
+  step_ = 0;
+  past_.clear();
+  past_bytes_ = 0;
+  start(std::make_unique<sim::Driver>(scene_.model, options_));
+}
+
+void LiveView::rewind(double t) {
+  while (past_.size() > 1 &&
+         static_cast<double>(past_.back().step) * options_.step > t + 0.5 * options_.step) {
+    past_bytes_ -= past_.back().state.size();
+    past_.pop_back();
+  }
+  if (past_.empty()) return restart();
+  driver_->release();
+  handle_.reset();
+  driver_->load(past_.back().state);
+  step_ = past_.back().step;
+  driver_->set_clock(step_, time());
+  failed_ = false;
+  observe();
+  before_ = snapshot_;
+  anchor();
+}
+
+void LiveView::save_scene() {
+  const std::optional<Model> model = driver_->model_at();
+  if (!model) return server_.tell(note_json("this method cannot write its state as a scene"));
+  const std::string text = fmt::format(
+      "# {} at t = {:.6g} s, written by limber view. Time begins at 0 again: what depends on t starts "
+      "over.\n{}",
+      driver_->layout().title, time(), scene::write_yaml(*model, options_));
+  server_.tell(Json({{"type", "saved"}, {"name", "state.yaml"}, {"text", text}})
+                   .dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+void LiveView::apply(const std::string& text) {
+  try {
+    const Command c(text);
+    const std::string what = c.text("do");
+    if (c.has("seq")) command_ = c.number("seq", 0, 1e15);
+    changed_ = true;
+    if (what == "pause") paused_ = true;
+    if (what == "play") paused_ = false, anchor();
+    if (what == "step") {
+      paused_ = true;
+      advance(time() + 1.5 * options_.step);
+    }
+    if (what == "speed") speed_ = c.number("value", 0.001, 100), anchor();
+    if (what == "reset") restart();
+    if (what == "grab") grab(c);
+    if (what == "drag" && handle_) {
+      handle_->target = c.vector("target");
+      driver_->hold(*handle_);
+    }
+    if (what == "release") {
+      driver_->release();
+      handle_.reset();
+    }
+    if (what == "strength") strength_ = c.number("value", 1e-9, 1e15);
+    if (what == "loads") {
+      loads_ = c.number("value", -100, 100);
+      if (!driver_->scale_loads(loads_))
+        server_.tell(note_json("this method cannot change its loads while it runs"));
+    }
+    if (what == "read") read_name_ = c.text("name");
+    if (what == "set") set_parameter(c);
+    if (what == "method") switch_method(c.text("name"));
+    if (what == "rewind") rewind(c.number("time", 0, 1e12));
+    if (what == "save") save_scene();
+  } catch (const std::exception& e) {  // of a slider, of another page: the simulation goes on as it was
+    server_.tell(note_json(e.what()));
+  }
+}
+
+}  // namespace limber::cli
