@@ -13,10 +13,10 @@
 #include "limber/articulated/statics.h"
 #include "limber/chain/chain.h"
 #include "limber/result/files.h"
-#include "static_thread.h"
 #include "scene_arguments.h"
 #include "static_chain.h"
 #include "static_report.h"
+#include "static_thread.h"
 #include "terminal.h"
 #include "viewer_page.h"
 
@@ -214,7 +214,8 @@ void write_report(const StaticArguments& a, const scene::Scene& scene, const art
 int solve(const StaticArguments& a) {
   const scene::Scene scene = load_scene(a.scene);
   if (a.method == "thread" || (a.method == "automatic" && scene.run.method == sim::Method::thread))
-    return solve_threads(scene, {a.at.empty() ? 0 : parse_time("--at", a.at), a.options.load_steps, a.json, a.all, a.write});
+    return solve_threads(
+        scene, {a.at.empty() ? 0 : parse_time("--at", a.at), a.options.load_steps, a.json, a.all, a.write});
   Found f;
   try {
     if (a.method == "chain" || a.chain.wanted() || (a.method == "automatic" && is_chain(scene))) {
@@ -261,7 +262,8 @@ void add_static(CLI::App& app, int& code) {
       app.add_subcommand("static", "where a scene comes to rest, and whether it would stay there");
   sub->add_option("scene", a->scene.file, "scene file")->required()->type_name("FILE");
   add_set_option(*sub, a->scene.set);
-  sub->add_option("--method", a->method, "articulated, chain (beams), thread, or automatic: the scene's, chain where it applies")
+  sub->add_option("--method", a->method,
+                  "articulated, chain (beams), thread, or automatic: the scene's, chain where it applies")
       ->check(CLI::IsMember({"automatic", "articulated", "chain", "thread"}));
   add_chain_options(*sub, a->chain);
   sub->add_option("--at", a->at, "time whose loads act (default: 0 s)")->type_name("TIME");

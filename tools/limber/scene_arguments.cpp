@@ -79,11 +79,13 @@ void apply(const RunOverrides& o, sim::RunOptions& options) {
     throw UsageError("--budget, --measure and --weights belong to the adaptive method (--method adaptive)");
   const bool threads = options.method == sim::Method::thread;
   const auto unknown = [&](const char* option, const std::string& value) {
-    throw UsageError(fmt::format("{} {}: method {} has no such one", option, value, sim::to_string(options.method)));
+    throw UsageError(
+        fmt::format("{} {}: method {} has no such one", option, value, sim::to_string(options.method)));
   };
   bool known = o.integrator.empty();
   for (const auto integrator : thread::all_integrators)
-    if (threads && o.integrator == thread::to_string(integrator)) options.thread.integrator = integrator, known = true;
+    if (threads && o.integrator == thread::to_string(integrator))
+      options.thread.integrator = integrator, known = true;
   for (const auto integrator : articulated::all_integrators)
     if (!threads && o.integrator == articulated::to_string(integrator)) known = true;
   if (!known) unknown("--integrator", o.integrator);

@@ -34,8 +34,8 @@ Vec3 path_tangent(const Path& path, double s);  // unit; at a polyline's corner,
 // (elastic/pseudo_rigid_body.h).
 enum class Recipe : std::uint8_t { consistent_3r, consistent_1r, published_3r, published_1r };
 
-// How a place of a beam is held by a body or the world. clamped: position and the section's directions; pinned:
-// position; welded: the midline's direction and stretch too.
+// How a place of a beam is held by a body or the world. clamped: position and the section's directions;
+// pinned: position; welded: the midline's direction and stretch too.
 enum class Hold : std::uint8_t { clamped, pinned, welded, free };
 inline constexpr Hold all_holds[] = {Hold::clamped, Hold::pinned, Hold::welded, Hold::free};
 const char* to_string(Hold hold);
@@ -57,7 +57,7 @@ struct Beam {
   int elements = 10;
   Recipe recipe = Recipe::consistent_3r;
   bool planar = false;  // bends about the section's y axis only: the planar recipes
-  double damping = 0;  // stiffness-proportional: moment = damping · d(moment)/dt [s]
+  double damping = 0;   // stiffness-proportional: moment = damping · d(moment)/dt [s]
   // Of threads:
   Hold root = Hold::clamped;  // how `from` holds the root
   std::vector<BeamClamp> clamps;

@@ -55,10 +55,12 @@ struct Probe {
   RiderId rider;
 };
 
-// What happens where things touch: threads with themselves, with each other, with the bodies' shapes and with planes.
+// What happens where things touch: threads with themselves, with each other, with the bodies' shapes and with
+// planes.
 struct Plane {
   std::string name;
-  Vec3 at = Vec3::Zero(), normal = Vec3::UnitZ();  // the solid lies on the side that the normal points away from
+  Vec3 at = Vec3::Zero(),
+       normal = Vec3::UnitZ();  // the solid lies on the side that the normal points away from
 };
 struct Contact {
   double friction = 0.3;  // Coulomb's coefficient

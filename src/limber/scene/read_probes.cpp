@@ -119,7 +119,8 @@ void read_text_probe(Reader& reader, const Node& node, const Path& path) {
                         fmt::format("energy is kinetic, gravity, elastic or total, not {}{}",
                                     quoted(quantity), suggestion.text()));
   }
-  if (subject == "contact" && !reader.find_body("contact") && (quantity == "count" || quantity == "overlap")) {
+  if (subject == "contact" && !reader.find_body("contact") &&
+      (quantity == "count" || quantity == "overlap")) {
     probe.quantity = quantity == "count" ? Quantity::contact_count : Quantity::overlap;
     reader.parts.probes.push_back(std::move(probe));
     return;

@@ -301,7 +301,8 @@ class Writer {
     if (!model_.contact()) return;
     std::string planes;
     for (const Plane& p : model_.contact()->planes)
-      planes += (planes.empty() ? "" : ", ") + Flow().add("at", vector(p.at)).add("normal", vector(p.normal)).str();
+      planes +=
+          (planes.empty() ? "" : ", ") + Flow().add("at", vector(p.at)).add("normal", vector(p.normal)).str();
     line("contact: " + Flow()
                            .add("friction", number(model_.contact()->friction))
                            .add("self", model_.contact()->self ? "true" : "false")
@@ -449,11 +450,11 @@ class Writer {
 
   void probes() {
     static const char* const names[] = {
-        "position",       "velocity",        "rotation",      "angular_velocity", "joint_position",
-        "joint_velocity", "joint_force",     "spring_length", "spring_tension",   "kinetic_energy",
-        "gravity_energy", "elastic_energy",  "total_energy",  "rider_position",   "dissipated_energy",
-        "work_energy",    "remainder_energy", "tension",      "curvature",        "twist",
-        "bending_moment", "torque",          "contact_count", "overlap"};
+        "position",       "velocity",         "rotation",      "angular_velocity", "joint_position",
+        "joint_velocity", "joint_force",      "spring_length", "spring_tension",   "kinetic_energy",
+        "gravity_energy", "elastic_energy",   "total_energy",  "rider_position",   "dissipated_energy",
+        "work_energy",    "remainder_energy", "tension",       "curvature",        "twist",
+        "bending_moment", "torque",           "contact_count", "overlap"};
     if (!model_.probes().empty()) line("probes:");
     for (const Probe& p : model_.probes()) {
       Flow flow;

@@ -39,16 +39,16 @@ Json options_json(const RunOptions& o) {
                         {"fallback", o.adaptive.fallback}};
   if (o.method == Method::thread)
     json["thread"] = {{"integrator", thread::to_string(o.thread.integrator)},
-            {"element", thread::to_string(o.thread.element)},
-            {"frame", thread::to_string(o.thread.frame)},
-            {"solver", thread::to_string(o.thread.solver)},
-            {"cg_tolerance", o.thread.cg_tolerance},
-            {"iterations", o.thread.iterations},
-            {"substep", o.thread.substep},
-            {"levels", o.thread.levels},
-            {"bend", o.thread.bend},
-            {"twist", o.thread.twist},
-            {"join", o.thread.join}};
+                      {"element", thread::to_string(o.thread.element)},
+                      {"frame", thread::to_string(o.thread.frame)},
+                      {"solver", thread::to_string(o.thread.solver)},
+                      {"cg_tolerance", o.thread.cg_tolerance},
+                      {"iterations", o.thread.iterations},
+                      {"substep", o.thread.substep},
+                      {"levels", o.thread.levels},
+                      {"bend", o.thread.bend},
+                      {"twist", o.thread.twist},
+                      {"join", o.thread.join}};
   return json;
 }
 
