@@ -47,6 +47,7 @@ set(LIMBER_PUBLIC_HEADERS
   chain/sweeps.h
   chain/tangent.h
   chain/ties.h
+  thread/thread.h
   sim/options.h
   sim/run.h
   scene/scene.h

@@ -9,6 +9,8 @@ std::span<const Suite> suites() {
       {"adaptive",
        "time, computed joints and displacement error of adaptive quasi-statics, beside DCA and ABA",
        bench_adaptive},
+      {"thread", "steps a second of threads, without and with contact, beside conjugate gradients",
+       bench_thread},
   };
   return list;
 }

@@ -25,6 +25,7 @@ std::span<const Suite> suites();
 std::vector<Figure> bench_articulated();
 std::vector<Figure> bench_chain();
 std::vector<Figure> bench_adaptive();
+std::vector<Figure> bench_thread();
 void bench_structures(std::vector<Figure>& figures);  // its second part
 
 }  // namespace limber::cli

@@ -16,6 +16,7 @@
 #include "scene_arguments.h"
 #include "static_chain.h"
 #include "static_report.h"
+#include "static_thread.h"
 #include "terminal.h"
 #include "viewer_page.h"
 
@@ -212,6 +213,9 @@ void write_report(const StaticArguments& a, const scene::Scene& scene, const art
 
 int solve(const StaticArguments& a) {
   const scene::Scene scene = load_scene(a.scene);
+  if (a.method == "thread" || (a.method == "automatic" && scene.run.method == sim::Method::thread))
+    return solve_threads(
+        scene, {a.at.empty() ? 0 : parse_time("--at", a.at), a.options.load_steps, a.json, a.all, a.write});
   Found f;
   try {
     if (a.method == "chain" || a.chain.wanted() || (a.method == "automatic" && is_chain(scene))) {
@@ -258,8 +262,9 @@ void add_static(CLI::App& app, int& code) {
       app.add_subcommand("static", "where a scene comes to rest, and whether it would stay there");
   sub->add_option("scene", a->scene.file, "scene file")->required()->type_name("FILE");
   add_set_option(*sub, a->scene.set);
-  sub->add_option("--method", a->method, "articulated, chain (beams), or automatic: chain where it applies")
-      ->check(CLI::IsMember({"automatic", "articulated", "chain"}));
+  sub->add_option("--method", a->method,
+                  "articulated, chain (beams), thread, or automatic: the scene's, chain where it applies")
+      ->check(CLI::IsMember({"automatic", "articulated", "chain", "thread"}));
   add_chain_options(*sub, a->chain);
   sub->add_option("--at", a->at, "time whose loads act (default: 0 s)")->type_name("TIME");
   sub->add_option("--load-steps", a->options.load_steps, "apply loads and weight in so many steps")

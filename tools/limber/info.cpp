@@ -94,6 +94,9 @@ InfoSection options_section(const sim::RunOptions& o) {
     s.entries.push_back({"error", o.adaptive.error, "", adaptive::to_string(o.adaptive.measure)});
     s.entries.push_back({"weights", std::string(adaptive::to_string(o.adaptive.weights)), "", ""});
     if (o.adaptive.budget > 0) s.entries.push_back({"budget", o.adaptive.budget, "s", "a step"});
+  } else if (o.method == sim::Method::thread) {
+    s.entries.push_back({"integrator", std::string(thread::to_string(o.thread.integrator)), "", ""});
+    s.entries.push_back({"solver", std::string(thread::to_string(o.thread.solver)), "", ""});
   } else {
     s.entries.push_back(
         {"integrator", std::string(articulated::to_string(o.articulated.integrator)), "", ""});

@@ -44,11 +44,11 @@ void add_run_overrides(CLI::App& sub, RunOverrides& o) {
   sub.add_option("--time", o.time, "time to simulate")->type_name("TIME");
   sub.add_option("--step", o.step, "time step")->type_name("TIME");
   sub.add_option("--frame", o.frame, "time between recorded frames")->type_name("TIME");
-  sub.add_option("--method", o.method, "method")->check(CLI::IsMember({"articulated", "adaptive"}));
+  sub.add_option("--method", o.method, "method")->check(CLI::IsMember({"articulated", "adaptive", "thread"}));
   sub.add_option("--integrator", o.integrator, "integrator")
-      ->check(CLI::IsMember({"midpoint", "euler", "implicit_euler", "sdirk"}));
+      ->check(CLI::IsMember({"midpoint", "euler", "implicit_euler", "sdirk", "bdf2"}));
   sub.add_option("--solver", o.solver, "solver of the linear systems")
-      ->check(CLI::IsMember({"automatic", "gaba", "pcg", "pcg_rows", "dense"}));
+      ->check(CLI::IsMember({"automatic", "gaba", "pcg", "pcg_rows", "dense", "direct", "cg"}));
   sub.add_option("--from", o.from, "where to start: as written, or at rest under the loads")
       ->check(CLI::IsMember({"written", "static"}));
   sub.add_option("--error", o.error, "error allowed in a step (see run.error of scenes)")
@@ -77,6 +77,24 @@ void apply(const RunOverrides& o, sim::RunOptions& options) {
   if (options.method != sim::Method::adaptive &&
       (!o.budget.empty() || !o.measure.empty() || !o.weights.empty()))
     throw UsageError("--budget, --measure and --weights belong to the adaptive method (--method adaptive)");
+  const bool threads = options.method == sim::Method::thread;
+  const auto unknown = [&](const char* option, const std::string& value) {
+    throw UsageError(
+        fmt::format("{} {}: method {} has no such one", option, value, sim::to_string(options.method)));
+  };
+  bool known = o.integrator.empty();
+  for (const auto integrator : thread::all_integrators)
+    if (threads && o.integrator == thread::to_string(integrator))
+      options.thread.integrator = integrator, known = true;
+  for (const auto integrator : articulated::all_integrators)
+    if (!threads && o.integrator == articulated::to_string(integrator)) known = true;
+  if (!known) unknown("--integrator", o.integrator);
+  known = o.solver.empty();
+  for (const auto solver : thread::all_solvers)
+    if (threads && o.solver == thread::to_string(solver)) options.thread.solver = solver, known = true;
+  for (const auto solver : articulated::all_solvers)
+    if (!threads && o.solver == articulated::to_string(solver)) known = true;
+  if (!known) unknown("--solver", o.solver);
   for (const auto integrator : articulated::all_integrators)
     if (o.integrator == articulated::to_string(integrator)) options.articulated.integrator = integrator;
   for (const auto solver : articulated::all_solvers)

@@ -264,6 +264,7 @@ WorkspaceData::WorkspaceData(const SystemData& s)
 }
 
 System compile(const Model& model, const Options& options) {
+  if (auto found = thread_features(model); !found.empty()) throw ModelError(std::move(found));
   elastic::LinkedModel linked = elastic::beams_to_links(model);
   refuse(linked.model);
   return System(std::make_shared<SystemData>(std::move(linked), options));

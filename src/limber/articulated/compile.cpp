@@ -35,6 +35,7 @@ const char* unit_of(Quantity quantity) {
     case Quantity::joint_position:
     case Quantity::joint_velocity:
     case Quantity::joint_force:
+    default:
       break;
   }
   return "";
@@ -49,6 +50,10 @@ std::string joint_unit(Quantity quantity, bool rotational) {
 void refuse_nothing(const Model& model) {
   if (model.bodies().empty() && model.beams().empty())
     throw ModelError({{"scene", "", "", "has no bodies and no beams to simulate"}});
+}
+
+void refuse_threads(const Model& model) {
+  if (auto found = thread_features(model); !found.empty()) throw ModelError(std::move(found));
 }
 
 void add_body_block(SystemData& s, int link) {
@@ -276,6 +281,8 @@ void lay_out_scalars(SystemData& s) {
       case Quantity::work_energy:
       case Quantity::remainder_energy:
         break;  // always there, below
+      default:
+        break;  // of threads, refused
       case Quantity::rider_position:
         for (int k = 0; k < 3; ++k)
           add(p.name + axes[k], "m", {p.quantity, {}, -1, -1, k, -1, p.rider.value});
@@ -446,6 +453,7 @@ void refuse_histories(const Model& model) {
 
 System compile(const Model& model, const Options& options) {
   refuse_nothing(model);
+  refuse_threads(model);
   refuse_histories(model);
   auto data = std::make_shared<SystemData>(elastic::beams_to_links(model), options);
   for (const Beam& beam : model.beams()) data->fibres.push_back(fibres_of(model[beam.section].shape));

@@ -106,6 +106,8 @@ struct Observer {
         return energy.total() - s.energy0 + state.dissipated - state.work;
       case Quantity::rider_position:
         return rider_pose(c.rider).p[c.component];
+      default:
+        return 0;  // of threads: refused by compile()
     }
     return 0;
   }

@@ -68,7 +68,10 @@ std::vector<Problem> refusals(const Model& m) {
 
 }  // namespace
 
-System compile(const Model& model, const Options& options) { return System(model, options); }
+System compile(const Model& model, const Options& options) {
+  if (auto found = thread_features(model); !found.empty()) throw ModelError(std::move(found));
+  return System(model, options);
+}
 
 System::System(const Model& model, const Options& options)
     : written_(model), linked_(elastic::beams_to_links(model)), options_(options) {

@@ -117,4 +117,9 @@ Vec3 path_tangent(const Path& path, double s) {
                     path);
 }
 
+const char* to_string(Hold hold) {
+  constexpr const char* names[] = {"clamped", "pinned", "welded", "free"};
+  return names[static_cast<int>(hold)];
+}
+
 }  // namespace limber

@@ -34,6 +34,19 @@ Vec3 path_tangent(const Path& path, double s);  // unit; at a polyline's corner,
 // (elastic/pseudo_rigid_body.h).
 enum class Recipe : std::uint8_t { consistent_3r, consistent_1r, published_3r, published_1r };
 
+// How a place of a beam is held by a body or the world. clamped: position and the section's directions;
+// pinned: position; welded: the midline's direction and stretch too.
+enum class Hold : std::uint8_t { clamped, pinned, welded, free };
+inline constexpr Hold all_holds[] = {Hold::clamped, Hold::pinned, Hold::welded, Hold::free};
+const char* to_string(Hold hold);
+
+// Holds the node at s where it is at t = 0, relative to a body (the world) that may be driven. Threads only.
+struct BeamClamp {
+  double s = 1;
+  BodyId body = world;
+  Hold hold = Hold::clamped;
+};
+
 struct Beam {
   std::string name;
   Attachment from;  // where the root is clamped; the path is given in that frame (see Path)
@@ -45,6 +58,15 @@ struct Beam {
   Recipe recipe = Recipe::consistent_3r;
   bool planar = false;  // bends about the section's y axis only: the planar recipes
   double damping = 0;   // stiffness-proportional: moment = damping · d(moment)/dt [s]
+  // Of threads:
+  Hold root = Hold::clamped;  // how `from` holds the root
+  std::vector<BeamClamp> clamps;
+  bool straight = false;         // at ease it is straight and untwisted, whatever its path at t = 0
+  double air_damping = 0;        // force −air_damping · mass · velocity [1/s]
+  Vec3 velocity = Vec3::Zero();  // at t = 0 [m/s]
+  bool is_plain() const {
+    return root == Hold::clamped && clamps.empty() && !straight && air_damping == 0 && velocity.isZero(0);
+  }
 };
 
 }  // namespace limber

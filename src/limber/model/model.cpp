@@ -92,7 +92,10 @@ void reorder(ModelParts& parts) {
   for (Loop& l : parts.loops) fix_body(l.a), fix_body(l.b);
   for (Tie& t : parts.ties) fix_body(t.on.body), fix_body(t.to.body);
   for (Spring& s : parts.springs) fix_body(s.a.body), fix_body(s.b.body);
-  for (Beam& b : parts.beams) fix_body(b.from.body);
+  for (Beam& b : parts.beams) {
+    fix_body(b.from.body);
+    for (BeamClamp& c : b.clamps) fix_body(c.body);
+  }
   for (PointLoad& l : parts.point_loads) fix_body(l.at.body);
   for (Rider& r : parts.riders) {
     for (BodyId& id : r.bodies) fix_body(id);
@@ -116,6 +119,22 @@ Model::Model(ModelParts parts) : parts_(std::move(parts)) {
   if (auto problems = find_problems(parts_); !problems.empty()) throw ModelError(std::move(problems));
   add_free_joints(parts_);
   reorder(parts_);
+}
+
+std::vector<Problem> thread_features(const Model& model) {
+  std::vector<Problem> found;
+  constexpr const char* why = "only method thread knows it";
+  for (const Beam& b : model.beams()) {
+    if (b.root != Hold::clamped) found.push_back({"beam", b.name, "root", why});
+    if (!b.clamps.empty()) found.push_back({"beam", b.name, "clamps", why});
+    if (b.straight) found.push_back({"beam", b.name, "straight", why});
+    if (b.air_damping != 0) found.push_back({"beam", b.name, "air_damping", why});
+    if (!b.velocity.isZero(0)) found.push_back({"beam", b.name, "velocity", why});
+  }
+  if (model.contact()) found.push_back({"scene", "", "contact", why});
+  for (const Probe& p : model.probes())
+    if (p.quantity >= Quantity::tension) found.push_back({"probe", p.name, "", why});
+  return found;
 }
 
 std::vector<Pose> Model::initial_poses() const {

@@ -35,7 +35,14 @@ enum class Quantity : std::uint8_t {
   rider_position,     // 3: where a rider is on its road [m]
   dissipated_energy,  // 1 [J]: taken by dampers and drag since the start
   work_energy,        // 1 [J]: given by loads, drives and prescribed motions since the start
-  remainder_energy    // 1 [J]: what the balance lacks: the integrator's own gain or loss
+  remainder_energy,   // 1 [J]: what the balance lacks: the integrator's own gain or loss
+  tension,            // 1 [N]: of a thread at a place
+  curvature,          // 1 [1/m]: of a thread at a place, its natural one taken off
+  twist,              // 1 [rad/m]: of a thread at a place, its natural one taken off
+  bending_moment,     // 1 [N·m]: of a thread at a place
+  torque,             // 1 [N·m]: of a thread at a place
+  contact_count,      // 1: places where threads touch
+  overlap             // 1 [m]: the deepest overlap of threads and shapes
 };
 
 struct Probe {
@@ -46,6 +53,19 @@ struct Probe {
   LoopId loop;  // joint quantities of a joint that closes a loop
   SpringId spring;
   RiderId rider;
+};
+
+// What happens where things touch: threads with themselves, with each other, with the bodies' shapes and with
+// planes.
+struct Plane {
+  std::string name;
+  Vec3 at = Vec3::Zero(),
+       normal = Vec3::UnitZ();  // the solid lies on the side that the normal points away from
+};
+struct Contact {
+  double friction = 0.3;  // Coulomb's coefficient
+  bool self = true;       // threads touch themselves and each other
+  std::vector<Plane> planes;
 };
 
 struct ModelParts {
@@ -65,6 +85,7 @@ struct ModelParts {
   std::vector<Rider> riders;
   std::vector<Change> changes;
   std::optional<Wind> wind;
+  std::optional<Contact> contact;
   VectorFunction gravity = VectorFunction::constant({0, 0, -9.81});
   std::vector<Probe> probes;
 };
@@ -107,6 +128,7 @@ class Model {
   std::span<const Rider> riders() const { return parts_.riders; }
   std::span<const Change> changes() const { return parts_.changes; }
   const std::optional<Wind>& wind() const { return parts_.wind; }
+  const std::optional<Contact>& contact() const { return parts_.contact; }
   const VectorFunction& gravity() const { return parts_.gravity; }
   std::span<const Probe> probes() const { return parts_.probes; }
   const ModelParts& parts() const { return parts_; }
@@ -123,6 +145,9 @@ class Model {
  private:
   ModelParts parts_;
 };
+
+// What only threads have: clamps, contact, tension along a beam. Other methods refuse it by name.
+std::vector<Problem> thread_features(const Model& model);
 
 // Collects parts and hands out ids: the way to make a model in C++ without a scene file.
 class ModelBuilder {

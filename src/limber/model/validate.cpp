@@ -24,6 +24,7 @@ class Checker {
     check_loops();
     check_springs();
     check_beams();
+    check_contact();
     check_ties();
     check_changes();
     check_loads();
@@ -318,8 +319,23 @@ class Checker {
       if (b.elements < 1)
         add("beam", b.name, "elements", fmt::format("must be at least 1, got {}", b.elements));
       non_negative("beam", b.name, "damping", b.damping);
+      non_negative("beam", b.name, "air_damping", b.air_damping);
+      for (const BeamClamp& c : b.clamps) {
+        if (!(c.s >= 0 && c.s <= 1))
+          add("beam", b.name, "clamps", fmt::format("must lie on the beam, 0…1, got {:.6g}", c.s));
+        if (c.body.valid() && c.body.value >= int(parts_.bodies.size()))
+          add("beam", b.name, "clamps", "refers to a body that does not exist");
+      }
       check_beam_shape(b);
     }
+  }
+
+  void check_contact() {
+    if (!parts_.contact) return;
+    non_negative("scene", "", "contact.friction", parts_.contact->friction);
+    for (const Plane& p : parts_.contact->planes)
+      if (!(p.normal.norm() > 1e-9) || !p.at.allFinite())
+        add("scene", "", "contact.planes", "a plane needs a finite place and a normal that is not zero");
   }
 
   void check_beam_shape(const Beam& b) {
@@ -408,6 +424,16 @@ class Checker {
         case Quantity::dissipated_energy:
         case Quantity::work_energy:
         case Quantity::remainder_energy:
+        case Quantity::contact_count:
+        case Quantity::overlap:
+          break;
+        case Quantity::tension:
+        case Quantity::curvature:
+        case Quantity::twist:
+        case Quantity::bending_moment:
+        case Quantity::torque:
+          check_attachment("probe", p.name, "", p.at);
+          if (!p.at.beam.valid()) add("probe", p.name, "", "must lie on a beam");
           break;
       }
     }

@@ -89,6 +89,10 @@ enum class ObjectType : unsigned char {
   function_table,
   place,
   probe,
+  clamp,
+  contact,
+  plane,
+  thread_run,
   run
 };
 

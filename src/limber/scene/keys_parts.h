@@ -184,5 +184,8 @@ inline std::vector<Key> root_keys() {
 std::vector<Object> short_form_objects();
 std::vector<Object> beam_objects();
 std::vector<Object> load_objects();
+// keys_table_threads.cpp
+std::vector<Key> thread_beam_keys();
+std::vector<Object> thread_objects();
 
 }  // namespace limber::scene::keys

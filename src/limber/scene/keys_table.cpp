@@ -38,6 +38,8 @@ Object scene_object() {
               object_map("loads", T::load, "forces and moments"),
               object_map("riders", T::rider, "vehicles that cross a row of bodies"),
               object("wind", T::wind, "air that moves"),
+              object("contact", T::contact,
+                     "what happens where threads touch; without it they pass through everything"),
               object_list("drives", T::joint_drive, "motors of joints that are named elsewhere"),
               object_list("motions", T::joint_motion, "given motions of joints that are named elsewhere"),
               object_list("changes", T::change, "what changes while it stands under load"),
@@ -390,8 +392,9 @@ void allow_repeat(std::vector<Object>& all) {
 const std::vector<Object>& key_table() {
   static const std::vector<Object> table = [] {
     std::vector<Object> all{keys::scene_object()};
-    for (const auto& part : {keys::body_objects(), keys::joint_objects(), keys::short_form_objects(),
-                             keys::material_objects(), keys::beam_objects(), keys::load_objects()})
+    for (const auto& part :
+         {keys::body_objects(), keys::joint_objects(), keys::short_form_objects(), keys::material_objects(),
+          keys::beam_objects(), keys::thread_objects(), keys::load_objects()})
       all.insert(all.end(), part.begin(), part.end());
     allow_repeat(all);
     return all;

@@ -155,24 +155,26 @@ std::vector<Object> beam_objects() {
        "beam",
        "A beam",
        "A slender elastic beam, clamped at its root. Its ends are `finger.root` and `finger.tip`, a place "
-       "between `finger@0.5`.",
-       {
-           place("from", "where the root is clamped; the path is given from there").otherwise("world"),
-           Key{"path", Type::polyline, "a list of points, {arc: …} or {helix: …}"}.needed().like(
-               "[[0, 0, 0], [0, 0, 80 mm]]"),
-           refer("material", "material", "").needed(),
-           refer("section", "section", "").needed(),
-           axis("up", "the section's z axis at the root, made perpendicular to the path")
-               .otherwise("[0, 0, 1]; [1, 0, 0] if the path begins along z"),
-           integer("elements", "").with(Range::at_least_one).otherwise("10"),
-           choice("recipe", "consistent_3r consistent_1r published_3r published_1r",
-                  "how an element becomes links and joints")
-               .otherwise("consistent_3r"),
-           boolean("planar", "bends about the section's y axis only"),
-           quantity("damping", time, "moment a rate of moment: stiffness-proportional")
-               .with(Range::non_negative)
-               .otherwise("0"),
-       },
+       "between `finger@0.5`. With `run: {method: thread}` every beam is a thread.",
+       join({{
+                 place("from", "where the root is clamped; the path is given from there").otherwise("world"),
+                 Key{"path", Type::polyline, "a list of points, {arc: …}, {helix: …} or {spline: …}"}
+                     .needed()
+                     .like("[[0, 0, 0], [0, 0, 80 mm]]"),
+                 refer("material", "material", "").needed(),
+                 refer("section", "section", "").needed(),
+                 axis("up", "the section's z axis at the root, made perpendicular to the path")
+                     .otherwise("[0, 0, 1]; [1, 0, 0] if the path begins along z"),
+                 integer("elements", "").with(Range::at_least_one).otherwise("10"),
+                 choice("recipe", "consistent_3r consistent_1r published_3r published_1r",
+                        "how an element becomes links and joints")
+                     .otherwise("consistent_3r"),
+                 boolean("planar", "bends about the section's y axis only"),
+                 quantity("damping", time, "moment a rate of moment: stiffness-proportional")
+                     .with(Range::non_negative)
+                     .otherwise("0"),
+             },
+             thread_beam_keys()}),
        {},
        "",
        "beams:\n  finger: {from: palm, path: [[0, 0, 0], [0, 0, 80 mm]], up: [1, 0, 0], material: pla, "
@@ -313,7 +315,9 @@ std::vector<Object> load_objects() {
        "A probe",
        "A text like `finger.tip.position` (`position`, `velocity`, `rotation`, `angular_velocity` of a "
        "place; `angle` or `position`, "
-       "`velocity`, `force` of a joint; `length`, `tension` of a spring; `energy.kinetic`, `energy.gravity`, "
+       "`velocity`, `force` of a joint; `length`, `tension` of a spring; `tension`, `curvature`, `twist`, "
+       "`bending_moment`, `torque` of a place on a thread; `contact.count`, `contact.overlap`; "
+       "`energy.kinetic`, `energy.gravity`, "
        "`energy.elastic`, "
        "`energy.total`; `position` of a rider), or a mapping that gives it a name.",
        {text("name", "of the column").needed(),
@@ -321,7 +325,8 @@ std::vector<Object> load_objects() {
                "position velocity rotation angular_velocity joint_position joint_velocity joint_force "
                "spring_length "
                "spring_tension kinetic_energy gravity_energy elastic_energy total_energy rider_position "
-               "dissipated_energy work_energy remainder_energy",
+               "dissipated_energy work_energy remainder_energy tension curvature twist bending_moment torque "
+               "contact_count overlap",
                "")
             .needed(),
         place("on", "for quantities of a place"), refer("joint", "joint", "for quantities of a joint"),
@@ -335,9 +340,9 @@ std::vector<Object> load_objects() {
        "run",
        "How to run it",
        "",
-       {choice("method", "articulated adaptive",
+       {choice("method", "articulated adaptive thread",
                "articulated: dynamics; adaptive: quasi-statics of large trees, moving only what the error "
-               "asks for")
+               "asks for; thread: every beam is a thread, with contact")
             .otherwise("articulated"),
         quantity("time", time, "to simulate").with(Range::positive).otherwise("5 s"),
         quantity("step", time, "").with(Range::positive).otherwise("10 ms"),
@@ -386,6 +391,7 @@ std::vector<Object> load_objects() {
         integer("max_iterations", "of a step; then the step is split")
             .with(Range::at_least_one)
             .otherwise("40"),
+        object("thread", T::thread_run, "options of method thread"),
         integer("threads", "results do not depend on it").with(Range::at_least_one).otherwise("1")},
        {},
        "",

@@ -90,6 +90,14 @@ limber::Path read_path(const Fields& fields) {
       arc.error("towards", "must not be parallel to direction");
     return out;
   }
+  if (only && only->key->text == "spline") {
+    const Path inside{&path, "spline"};
+    if (!only->value->is_sequence() || only->value->items.size() < 3) {
+      fields.reader.error(*only->value, inside, "expected a list of at least three points");
+      return unit;
+    }
+    return spline_through(read_points(fields, *only->value, inside).points);
+  }
   if (only && only->key->text == "helix") {
     const Fields helix(fields.reader, *only->value, ObjectType::helix_path, {&path, "helix"},
                        only->key->mark);
@@ -103,7 +111,7 @@ limber::Path read_path(const Fields& fields) {
       helix.error("start_direction", "must not be parallel to axis");
     return out;
   }
-  fields.error("path", "expected a list of points, {arc: …} or {helix: …}");
+  fields.error("path", "expected a list of points, {arc: …}, {helix: …} or {spline: …}");
   return unit;
 }
 
@@ -189,6 +197,7 @@ void read_beams(const Fields& scene) {
     beam.recipe = static_cast<Recipe>(fields.choice("recipe", 0));
     beam.planar = fields.boolean("planar");
     beam.damping = fields.quantity("damping", 0);
+    read_thread(fields, beam);
     if (!reader.claim_entities(6.0 * beam.elements, fields.mark("elements"), fields.path("elements"))) return;
     reader.remember("beam", name, fields.self(), fields.mark(), fields.path());
     reader.parts.beams[reader.beam_names.at(name)] = std::move(beam);

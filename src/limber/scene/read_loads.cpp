@@ -168,6 +168,7 @@ void read_run(const Fields& scene) {
   const Fields fields(scene.reader, scene.node("run"), ObjectType::run, scene.path("run"), scene.mark("run"));
   sim::RunOptions& run = scene.reader.run;
   run.method = sim::all_methods[fields.choice("method", 0)];
+  read_thread_run(fields, run.thread);
   run.time = fields.quantity("time", run.time);
   run.step = fields.quantity("step", run.step);
   run.frame = fields.quantity("frame", run.frame);

@@ -26,6 +26,11 @@ constexpr Word words[] = {
     {"length", Of::spring, Quantity::spring_length},
     {"tension", Of::spring, Quantity::spring_tension},
     {"position", Of::rider, Quantity::rider_position},
+    {"tension", Of::place, Quantity::tension},
+    {"curvature", Of::place, Quantity::curvature},
+    {"twist", Of::place, Quantity::twist},
+    {"bending_moment", Of::place, Quantity::bending_moment},
+    {"torque", Of::place, Quantity::torque},
 };
 constexpr std::pair<const char*, Quantity> energies[] = {
     {"kinetic", Quantity::kinetic_energy},       {"gravity", Quantity::gravity_energy},
@@ -37,6 +42,7 @@ Of of(Quantity quantity) {
   if (quantity <= Quantity::angular_velocity) return Of::place;
   if (quantity <= Quantity::joint_force) return Of::joint;
   if (quantity <= Quantity::spring_tension) return Of::spring;
+  if (quantity >= Quantity::tension && quantity <= Quantity::torque) return Of::place;
   return quantity == Quantity::rider_position ? Of::rider : Of::scene;
 }
 
@@ -61,6 +67,10 @@ bool resolve(const Reader& reader, const Word& word, std::string_view subject, P
   if (word.of == Of::place) {
     const auto at = reader.find_place(subject, note);
     if (at) probe.at = *at;
+    if (word.quantity >= Quantity::tension) {
+      note.clear();
+      return at && at->beam.valid();
+    }
     return at.has_value();
   }
   if (word.of == Of::joint) {
@@ -108,6 +118,12 @@ void read_text_probe(Reader& reader, const Node& node, const Path& path) {
     return reader.error(node, path,
                         fmt::format("energy is kinetic, gravity, elastic or total, not {}{}",
                                     quoted(quantity), suggestion.text()));
+  }
+  if (subject == "contact" && !reader.find_body("contact") &&
+      (quantity == "count" || quantity == "overlap")) {
+    probe.quantity = quantity == "count" ? Quantity::contact_count : Quantity::overlap;
+    reader.parts.probes.push_back(std::move(probe));
+    return;
   }
   bool known = false;
   std::string note, suggestion;

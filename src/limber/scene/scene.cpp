@@ -142,6 +142,7 @@ void read_scene(Reader& reader, const Node& written) {
   read_loops(scene);
   read_ties(scene);
   read_changes(scene);
+  read_contact(scene);
   read_loads(scene);
   read_riders(scene);
   read_drives(scene);

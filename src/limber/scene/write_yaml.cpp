@@ -111,6 +111,7 @@ class Writer {
     bodies();
     joints();
     beams();
+    contact();
     springs();
     loops();
     ties();
@@ -288,6 +289,27 @@ class Writer {
         path);
   }
 
+  std::string clamps_text(const Beam& b) {
+    std::string list;
+    for (const BeamClamp& c : b.clamps)
+      list += (list.empty() ? "" : ", ") +
+              Flow().add("at", number(c.s)).add("to", body_name(c.body)).add("hold", to_string(c.hold)).str();
+    return "[" + list + "]";
+  }
+
+  void contact() {
+    if (!model_.contact()) return;
+    std::string planes;
+    for (const Plane& p : model_.contact()->planes)
+      planes +=
+          (planes.empty() ? "" : ", ") + Flow().add("at", vector(p.at)).add("normal", vector(p.normal)).str();
+    line("contact: " + Flow()
+                           .add("friction", number(model_.contact()->friction))
+                           .add("self", model_.contact()->self ? "true" : "false")
+                           .add_if(!planes.empty(), "planes", "[" + planes + "]")
+                           .str());
+  }
+
   void beams() {
     static const char* const recipes[] = {"consistent_3r", "consistent_1r", "published_3r", "published_1r"};
     if (!model_.beams().empty()) line("beams:");
@@ -302,6 +324,11 @@ class Writer {
                         .add("recipe", recipes[static_cast<int>(b.recipe)])
                         .add("damping", number(b.damping))
                         .add_if(b.planar, "planar", "true")
+                        .add_if(b.root != Hold::clamped, "root", to_string(b.root))
+                        .add_if(!b.clamps.empty(), "clamps", clamps_text(b))
+                        .add_if(b.straight, "straight", "true")
+                        .add_if(b.air_damping != 0, "air_damping", number(b.air_damping))
+                        .add_if(!b.velocity.isZero(0), "velocity", vector(b.velocity))
                         .str());
   }
 
@@ -423,21 +450,41 @@ class Writer {
 
   void probes() {
     static const char* const names[] = {
-        "position",       "velocity",        "rotation",      "angular_velocity", "joint_position",
-        "joint_velocity", "joint_force",     "spring_length", "spring_tension",   "kinetic_energy",
-        "gravity_energy", "elastic_energy",  "total_energy",  "rider_position",   "dissipated_energy",
-        "work_energy",    "remainder_energy"};
+        "position",       "velocity",         "rotation",      "angular_velocity", "joint_position",
+        "joint_velocity", "joint_force",      "spring_length", "spring_tension",   "kinetic_energy",
+        "gravity_energy", "elastic_energy",   "total_energy",  "rider_position",   "dissipated_energy",
+        "work_energy",    "remainder_energy", "tension",       "curvature",        "twist",
+        "bending_moment", "torque",           "contact_count", "overlap"};
     if (!model_.probes().empty()) line("probes:");
     for (const Probe& p : model_.probes()) {
       Flow flow;
       flow.add("name", text_scalar(p.name)).add("quantity", names[static_cast<int>(p.quantity)]);
-      if (p.quantity <= Quantity::angular_velocity) flow.add("on", place(p.at));
+      if (p.quantity <= Quantity::angular_velocity ||
+          (p.quantity >= Quantity::tension && p.quantity <= Quantity::torque))
+        flow.add("on", place(p.at));
       if (p.joint.valid()) flow.add("joint", model_[p.joint].name);
       if (p.loop.valid()) flow.add("joint", model_.loops()[p.loop.value].name);
       if (p.spring.valid()) flow.add("spring", model_.springs()[p.spring.value].name);
       if (p.rider.valid()) flow.add("rider", model_.riders()[p.rider.value].name);
       line("  - " + flow.str());
     }
+  }
+
+  std::string thread_options() const {
+    const thread::Options& o = run_.thread;
+    return Flow()
+        .add("integrator", thread::to_string(o.integrator))
+        .add("element", thread::to_string(o.element))
+        .add("frame", thread::to_string(o.frame))
+        .add("solver", thread::to_string(o.solver))
+        .add("cg_tolerance", number(o.cg_tolerance))
+        .add("iterations", fmt::format("{}", o.iterations))
+        .add("substep", number(o.substep))
+        .add("levels", fmt::format("{}", o.levels))
+        .add("bend", number(o.bend))
+        .add("twist", number(o.twist))
+        .add("join", number(o.join))
+        .str();
   }
 
   // The options of the method that runs.
@@ -473,6 +520,7 @@ class Writer {
                        .add("tolerance", number(run_.articulated.tolerance))
                        .add("max_iterations", fmt::format("{}", run_.articulated.max_iterations))
                        .add("threads", fmt::format("{}", run_.articulated.threads))
+                       .add_if(run_.method == sim::Method::thread, "thread", thread_options())
                        .str());
   }
 

@@ -16,6 +16,7 @@
 #include "limber/result/report.h"
 #include "limber/result/snapshot.h"
 #include "limber/sim/options.h"
+#include "limber/thread/thread.h"
 
 namespace limber::sim {
 
@@ -73,6 +74,25 @@ struct AdaptiveDriver {
   void observe(result::Snapshot& snapshot) { adaptive::observe(system, state, workspace, snapshot); }
   void set_clock(std::int64_t step, double t) { state.step = step, state.t = t; }
   bool finite() const;  // every joint that the last step moved
+  std::string save() const { return state.save(); }
+  void load(const std::string& bytes) { state.load(bytes); }
+};
+
+struct ThreadDriver {
+  thread::System system;
+  thread::State state;
+  thread::Workspace workspace;
+
+  ThreadDriver(const Model& model, const thread::Options& options, bool from_static);
+
+  const result::Layout& layout() const { return system.layout(); }
+  const Model& model() const { return system.model(); }
+  int dof_count() const { return system.dof_count(); }
+  std::string solver() const { return system.solver(); }
+  result::SolveReport step(double h) { return thread::step(system, state, workspace, h); }
+  void observe(result::Snapshot& snapshot) { thread::observe(system, state, workspace, snapshot); }
+  void set_clock(std::int64_t step, double t) { state.step = step, state.t = t; }
+  bool finite() const;
   std::string save() const { return state.save(); }
   void load(const std::string& bytes) { state.load(bytes); }
 };
@@ -190,7 +210,7 @@ class Driver {
   }
 
  private:
-  using Variant = std::variant<ArticulatedDriver, AdaptiveDriver>;
+  using Variant = std::variant<ArticulatedDriver, AdaptiveDriver, ThreadDriver>;
   static Variant make(const Model& model, const RunOptions& options);
   Variant method_;
 };

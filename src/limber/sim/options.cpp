@@ -23,6 +23,8 @@ const char* to_string(Method method) {
       return "articulated";
     case Method::adaptive:
       return "adaptive";
+    case Method::thread:
+      return "thread";
   }
   return "?";
 }
@@ -47,6 +49,14 @@ void validate(const RunOptions& o) {
   require(std::isfinite(o.articulated.error) && o.articulated.error >= 0, "error", "a number of at least 0",
           o.articulated.error);
   require(o.articulated.max_iterations > 0, "max_iterations", "at least 1", o.articulated.max_iterations);
+  const thread::Options& t = o.thread;
+  require(t.iterations >= 0, "iterations", "at least 0", t.iterations);
+  require(t.substep > 0, "substep", "a positive time", t.substep);
+  require(t.levels >= 0 && t.levels <= 12, "levels", "0 to 12", t.levels);
+  require(t.bend > 0 && t.bend < 2, "bend", "an angle between 0 and 2 rad", t.bend);
+  require(t.twist > 0 && t.twist < 3, "twist", "an angle between 0 and 3 rad", t.twist);
+  require(t.join > 0 && t.join < 1, "join", "a number between 0 and 1", t.join);
+  require(t.cg_tolerance > 0, "cg_tolerance", "a positive number", t.cg_tolerance);
   require(o.articulated.threads > 0, "threads", "at least 1", o.articulated.threads);
   require(std::isfinite(o.adaptive.error) && o.adaptive.error >= 0, "error", "a number of at least 0",
           o.adaptive.error);

@@ -6,11 +6,12 @@
 
 #include "limber/adaptive/adaptive.h"
 #include "limber/articulated/articulated.h"
+#include "limber/thread/thread.h"
 
 namespace limber::sim {
 
-enum class Method : std::uint8_t { articulated, adaptive };
-inline constexpr Method all_methods[] = {Method::articulated, Method::adaptive};
+enum class Method : std::uint8_t { articulated, adaptive, thread };
+inline constexpr Method all_methods[] = {Method::articulated, Method::adaptive, Method::thread};
 const char* to_string(Method method);
 
 struct RunOptions {
@@ -21,6 +22,7 @@ struct RunOptions {
   bool from_static = false;  // start at rest under the loads of t = 0
   articulated::Options articulated;
   adaptive::Options adaptive;
+  thread::Options thread;
 
   std::int64_t steps() const;  // whole steps to reach `time` (a last step is not shortened: rounds up)
   std::int64_t steps_per_frame() const;  // at least 1

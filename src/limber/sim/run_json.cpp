@@ -37,6 +37,18 @@ Json options_json(const RunOptions& o) {
                         {"settle", o.adaptive.settle},
                         {"turn", o.adaptive.turn},
                         {"fallback", o.adaptive.fallback}};
+  if (o.method == Method::thread)
+    json["thread"] = {{"integrator", thread::to_string(o.thread.integrator)},
+                      {"element", thread::to_string(o.thread.element)},
+                      {"frame", thread::to_string(o.thread.frame)},
+                      {"solver", thread::to_string(o.thread.solver)},
+                      {"cg_tolerance", o.thread.cg_tolerance},
+                      {"iterations", o.thread.iterations},
+                      {"substep", o.thread.substep},
+                      {"levels", o.thread.levels},
+                      {"bend", o.thread.bend},
+                      {"twist", o.thread.twist},
+                      {"join", o.thread.join}};
   return json;
 }
 
@@ -69,6 +81,20 @@ RunOptions parse_options(const Json& json) {
     o.adaptive.settle = d.at("settle").get<double>();
     o.adaptive.turn = d.at("turn").get<double>();
     o.adaptive.fallback = d.at("fallback").get<bool>();
+  }
+  if (o.method == Method::thread) {
+    const Json& t = json.at("thread");
+    o.thread.integrator = parse_enum(t.at("integrator").get<std::string>(), thread::all_integrators);
+    o.thread.element = parse_enum(t.at("element").get<std::string>(), thread::all_elements);
+    o.thread.frame = parse_enum(t.at("frame").get<std::string>(), thread::all_frames);
+    o.thread.solver = parse_enum(t.at("solver").get<std::string>(), thread::all_solvers);
+    o.thread.cg_tolerance = t.at("cg_tolerance").get<double>();
+    o.thread.iterations = t.at("iterations").get<int>();
+    o.thread.substep = t.at("substep").get<double>();
+    o.thread.levels = t.at("levels").get<int>();
+    o.thread.bend = t.at("bend").get<double>();
+    o.thread.twist = t.at("twist").get<double>();
+    o.thread.join = t.at("join").get<double>();
   }
   return o;
 }

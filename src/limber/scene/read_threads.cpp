@@ -1,0 +1,89 @@
+// What threads have beyond beams: how they are held, curves through points, contact, and the options of a
+// run.
+#include <algorithm>
+#include <cmath>
+
+#include "limber/scene/fields.h"
+
+namespace limber::scene {
+
+void read_thread(const Fields& fields, Beam& beam) {
+  beam.root = all_holds[fields.choice("root", 0)];
+  beam.straight = fields.boolean("straight");
+  beam.air_damping = fields.quantity("air_damping", 0);
+  beam.velocity = fields.vector("velocity");
+  for_each_item(fields, "clamps", ObjectType::clamp, [&](const Fields& clamp) {
+    BeamClamp c;
+    c.s = clamp.quantity("at", 1);
+    c.hold = all_holds[clamp.choice("hold", 0)];
+    if (clamp.has("to"))
+      if (const auto body = clamp.reader.body(clamp.node("to"), clamp.path("to"))) c.body = *body;
+    beam.clamps.push_back(c);
+  });
+}
+
+// A smooth curve through the points (centripetal Catmull-Rom), as a fine polyline.
+PolylinePath spline_through(const std::vector<Vec3>& points) {
+  constexpr int parts = 16;
+  PolylinePath out;
+  const int n = static_cast<int>(points.size());
+  const auto at = [&](int i) -> Vec3 {
+    if (i < 0) return 2 * points[0] - points[1];
+    return i < n ? points[i] : Vec3(2 * points[n - 1] - points[n - 2]);
+  };
+  out.points.push_back(points[0]);
+  for (int i = 0; i + 1 < n; ++i) {
+    const Vec3 p[4] = {at(i - 1), at(i), at(i + 1), at(i + 2)};
+    double t[4] = {0};
+    for (int k = 0; k < 3; ++k) t[k + 1] = t[k] + std::max(1e-9, std::sqrt((p[k + 1] - p[k]).norm()));
+    for (int k = 1; k <= parts; ++k) {
+      const double x = t[1] + (t[2] - t[1]) * k / parts;
+      const auto mix = [&](const Vec3& a, const Vec3& b, double ta, double tb) -> Vec3 {
+        return ((tb - x) * a + (x - ta) * b) / (tb - ta);
+      };
+      const Vec3 a1 = mix(p[0], p[1], t[0], t[1]), a2 = mix(p[1], p[2], t[1], t[2]),
+                 a3 = mix(p[2], p[3], t[2], t[3]);
+      out.points.push_back(mix(mix(a1, a2, t[0], t[2]), mix(a2, a3, t[1], t[3]), t[1], t[2]));
+    }
+  }
+  return out;
+}
+
+void read_contact(const Fields& scene) {
+  if (!scene.has("contact")) return;
+  Reader& reader = scene.reader;
+  const Fields fields(reader, scene.node("contact"), ObjectType::contact, scene.path("contact"),
+                      scene.mark("contact"));
+  Contact contact;
+  contact.friction = fields.quantity("friction", contact.friction);
+  if (fields.has("self")) contact.self = fields.boolean("self");
+  for_each_item(fields, "planes", ObjectType::plane, [&](const Fields& plane) {
+    contact.planes.push_back({"", plane.vector("at"), plane.axis("normal", Vec3::UnitZ())});
+  });
+  reader.remember("contact", "", fields.self(), fields.mark(), fields.path());
+  reader.parts.contact = contact;
+}
+
+void read_thread_run(const Fields& run, thread::Options& o) {
+  if (!run.has("thread")) return;
+  const Fields fields(run.reader, run.node("thread"), ObjectType::thread_run, run.path("thread"),
+                      run.mark("thread"));
+  o.integrator = thread::all_integrators[fields.choice("integrator", 0)];
+  o.element = thread::all_elements[fields.choice("element", 0)];
+  o.frame = thread::all_frames[fields.choice("frame", 0)];
+  o.solver = thread::all_solvers[fields.choice("solver", 0)];
+  o.cg_tolerance = fields.quantity("cg_tolerance", o.cg_tolerance);
+  o.iterations = fields.integer("iterations", o.iterations);
+  o.substep = fields.quantity("substep", o.substep);
+  o.levels = fields.integer("levels", o.levels);
+  o.bend = fields.quantity("bend", o.bend);
+  o.twist = fields.quantity("twist", o.twist);
+  o.join = fields.quantity("join", o.join);
+  if (o.levels < 0 || o.levels > 12) fields.error("levels", "expected 0 to 12");
+  if (o.iterations < 0) fields.error("iterations", "expected 0 or more");
+  if (!(o.bend < 2)) fields.error("bend", "expected an angle below 2 rad");
+  if (!(o.twist < 3)) fields.error("twist", "expected an angle below 3 rad");
+  if (!(o.join < 1)) fields.error("join", "expected a number below 1");
+}
+
+}  // namespace limber::scene

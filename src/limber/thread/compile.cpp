@@ -1,0 +1,347 @@
+// From a model to a system of threads: rods, rest shapes, clamps, driven bodies, solids, loads, what is
+// observed.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "limber/elastic/beam_frames.h"
+#include "limber/math/so3.h"
+#include "limber/thread/system.h"
+
+namespace limber::thread {
+namespace {
+
+struct Compiler {
+  const Model& model;
+  SystemData& s;
+  std::vector<Problem> problems;
+
+  void refuse(std::string kind, std::string name, std::string field, std::string why) {
+    problems.push_back({std::move(kind), std::move(name), std::move(field), std::move(why)});
+  }
+
+  void bodies() {
+    for (std::size_t i = 0; i < model.bodies().size(); ++i) {
+      const Joint& j = model.joints()[i];
+      DrivenBody b;
+      b.parent = j.parent.value;
+      b.kind = j.kind;
+      b.X_PF = j.X_PF;
+      b.X_MB = j.X_BM.inverse();
+      b.moves = b.parent >= 0 && s.bodies[b.parent].moves;
+      for (int k = 0; k < 6; ++k) b.q[k] = j.position[k];
+      bool driven = dof_count(j.kind) == 0;
+      for (const PrescribedMotion& m : model.motions())
+        if (m.joint.value == static_cast<int>(i)) {
+          b.q = m.position;
+          driven = b.moves = true;
+        }
+      if (!driven)
+        refuse("body", model.bodies()[i].name, "",
+               "can move freely: with method thread a body is fixed or every joint above it has a `motion`");
+      s.bodies.push_back(b);
+    }
+  }
+
+  void refuse_others() {
+    const char* why = "method thread has no such thing; use method articulated";
+    if (model.beams().empty())
+      refuse("scene", "", "beams", "has no beams: with method thread every beam is a thread");
+    for (const Loop& l : model.loops()) refuse("loop", l.name, "", why);
+    for (const Tie& t : model.ties())
+      refuse("tie", t.name, "", "with method thread a place is held by `clamps` of its beam");
+    for (const Change& c : model.changes())
+      refuse("change", model[c.beam].name, "", "beams that change under load are for method chain");
+    for (const Rider& r : model.riders()) refuse("rider", r.name, "", why);
+    for (const Drive& d : model.drives()) refuse("joint", model[d.joint].name, "drive", why);
+    if (model.wind())
+      refuse("scene", "", "wind", "method thread has no wind; `air_damping` of a beam slows it");
+    if (s.options.element != Element::log && model.contact())
+      refuse("scene", "", "contact", "only the log element has contact");
+    if (s.options.solver == Solver::cg && model.contact())
+      refuse("scene", "", "contact", "contact needs the direct solver");
+  }
+
+  Pose from_frame(const Beam& b, const std::vector<Pose>& X_WB) {
+    Pose X = b.from.body.valid() ? X_WB[b.from.body.value] : Pose::identity();
+    return X * Pose::translation(b.from.p);
+  }
+
+  void add_fix(int thread, double fraction, Hold hold, int body, const std::vector<Pose>& X_WB,
+               const Beam& beam) {
+    if (hold == Hold::free) return;
+    const ThreadInfo& t = s.threads[thread];
+    const double element = fraction * t.elements;
+    const int nearest = static_cast<int>(std::lround(element));
+    if (std::abs(element - nearest) > 1e-6)
+      return refuse(
+          "beam", beam.name, "clamps",
+          fmt::format("at {:.6g} there is no node: with {} elements the nodes stand at multiples of {:.6g}",
+                      fraction, t.elements, 1.0 / t.elements));
+    Fix f;
+    f.thread = thread;
+    f.place = nearest * (t.fine / t.elements);
+    f.held = hold == Hold::pinned ? 0b0001u : hold == Hold::clamped ? 0b1101u : 0b1111u;
+    f.body = body;
+    const Pose X_WN = t.start[f.place];
+    f.X_BN = body < 0 ? X_WN : X_WB[body].inverse() * X_WN;
+    for (const Fix& other : s.fixes)
+      if (other.thread == f.thread && other.place == f.place)
+        return refuse("beam", beam.name, "clamps", fmt::format("the node at {:.6g} is held twice", fraction));
+    s.fixes.push_back(f);
+  }
+
+  void thread(const Beam& beam, const std::vector<Pose>& X_WB) {
+    if (beam.from.beam.valid())
+      return refuse("beam", beam.name, "from", "a thread starts from the world or a body");
+    ThreadInfo t;
+    t.name = beam.name;
+    t.rod = make_rod(model[beam.material], model[beam.section].shape);
+    t.rod.damping = beam.damping;
+    t.rod.air = beam.air_damping;
+    if (!(t.rod.nu < 0.4999 && t.rod.nu > -0.99))
+      return refuse(
+          "material", model[beam.material].name, "nu",
+          fmt::format("a thread's section strains: it needs -0.99 < nu < 0.4999, got {:.6g}", t.rod.nu));
+    const elastic::BeamFrames frames(beam.path, beam.up);
+    t.length = frames.length();
+    t.elements = beam.elements;
+    t.fine = beam.elements << s.options.levels;
+    t.unit = t.length / t.fine;
+    t.straight = beam.straight;
+    t.velocity = beam.velocity;
+    if (t.length / t.elements < 0.05 * t.rod.radius)
+      refuse("beam", beam.name, "elements",
+             fmt::format("elements of {:.3g} m are much shorter than the section is wide ({:.3g} m)",
+                         t.length / t.elements, 2 * t.rod.radius));
+    const Pose X_WS = from_frame(beam, X_WB);
+    const Pose to_centroid{math::rotation_x(t.rod.angle), Vec3(0, t.rod.centroid[0], t.rod.centroid[1])};
+    for (int i = 0; i <= t.fine; ++i)
+      t.start.push_back(X_WS * frames.at(static_cast<double>(i) / t.fine) * to_centroid);
+    for (int k = 0; k <= s.options.levels; ++k)
+      t.level.push_back(element_stiffness(t.rod, t.length / (t.elements << k)));
+    s.damps = s.damps || beam.damping > 0;
+    if (s.options.element != Element::log) {
+      const bool line = std::holds_alternative<PolylinePath>(beam.path) &&
+                        std::get<PolylinePath>(beam.path).points.size() == 2;
+      if (!line && !beam.straight)
+        refuse("beam", beam.name, "path", "only the log element has curved rest shapes");
+      if (beam.damping > 0) refuse("beam", beam.name, "damping", "only the log element has material damping");
+    }
+    s.threads.push_back(std::move(t));
+    const int index = static_cast<int>(s.threads.size()) - 1;
+    add_fix(index, 0, beam.root, beam.from.body.value, X_WB, beam);
+    for (const BeamClamp& c : beam.clamps) add_fix(index, c.s, c.hold, c.body.value, X_WB, beam);
+  }
+
+  void contact() {
+    if (!model.contact()) return;
+    s.contact = true;
+    s.self_contact = model.contact()->self;
+    s.friction = model.contact()->friction;
+    for (const limber::Plane& p : model.contact()->planes)
+      s.solids.push_back({-1, contact::HalfSpace{}, {math::rotation_from_z(p.normal.normalized()), p.at}});
+    for (std::size_t i = 0; i < model.bodies().size(); ++i)
+      for (const Shape& shape : model.bodies()[i].shapes) {
+        contact::Geometry g;
+        if (const auto* b = std::get_if<BoxShape>(&shape.geometry)) g = contact::Box{0.5 * b->size};
+        if (const auto* b = std::get_if<SphereShape>(&shape.geometry)) g = contact::Sphere{b->radius};
+        if (const auto* b = std::get_if<CylinderShape>(&shape.geometry))
+          g = contact::Cylinder{b->radius, b->length};
+        if (const auto* b = std::get_if<CapsuleShape>(&shape.geometry))
+          g = contact::Capsule{b->radius, b->length};
+        s.solids.push_back({static_cast<int>(i), g, shape.X_BG});
+      }
+  }
+
+  // From a clamp outwards, as far as the thread lies in a solid at t = 0.
+  void spare(const std::vector<Pose>& X_WB) {
+    for (const Fix& f : s.fixes) {
+      const ThreadInfo& t = s.threads[f.thread];
+      const double r = t.rod.radius;
+      for (std::size_t k = 0; k < s.solids.size(); ++k) {
+        const BodySolid& b = s.solids[k];
+        const contact::Solid solid{b.geometry, b.body < 0 ? b.X_BG : X_WB[b.body] * b.X_BG};
+        const auto inside = [&](int place) {
+          return place >= 0 && place <= t.fine && contact::distance(solid, t.start[place].p).value < 1.05 * r;
+        };
+        if (!inside(f.place)) continue;
+        int lo = f.place, hi = f.place;
+        while (inside(lo - 1)) --lo;
+        while (inside(hi + 1)) ++hi;
+        s.spared.push_back({f.thread, static_cast<int>(k), lo * t.unit - r, hi * t.unit + r});
+      }
+    }
+  }
+
+  void loads() {
+    for (const PointLoad& l : model.point_loads()) {
+      if (!l.at.beam.valid()) continue;  // on a body that is held
+      s.loads.push_back({l.at.beam.value, l.at.s, l.at.p, l.force, l.moment, l.follows});
+    }
+    for (const DistributedLoad& l : model.distributed_loads())
+      s.line_loads.push_back({l.beam.value, l.s0, l.s1, l.force_per_length, l.follows});
+    for (const Spring& k : model.springs()) {
+      const Attachment *on = &k.a, *other = &k.b;
+      if (!on->beam.valid()) std::swap(on, other);
+      if (!on->beam.valid() || other->beam.valid()) {
+        refuse("spring", k.name, "between",
+               "with method thread one end is on a thread, the other on a body or the world");
+        continue;
+      }
+      if (s.options.element != Element::log) refuse("spring", k.name, "", "only the log element has springs");
+      Tether t{on->beam.value, on->s,     other->body.value, other->p,
+               k.stiffness,    k.damping, k.rest_length,     k.tension_only};
+      if (k.damping > 0 && t.body >= 0 && s.bodies[t.body].moves)
+        refuse("spring", k.name, "damping", "a damped spring of a thread hangs on something that rests");
+      s.tethers.push_back(t);
+    }
+  }
+
+  void rest_lengths() {
+    const std::vector<Pose> X = model.initial_poses();
+    for (Tether& t : s.tethers) {
+      if (t.rest_length >= 0) continue;
+      const ThreadInfo& info = s.threads[t.thread];
+      const Vec3 p = info.start[static_cast<std::size_t>(std::lround(t.s * info.fine))].p;
+      t.rest_length = (p - (t.body < 0 ? t.p : X[t.body] * t.p)).norm();
+    }
+  }
+};
+
+constexpr const char* axes[] = {".x", ".y", ".z"};
+
+void lay_out(SystemData& s) {
+  const Model& model = s.model;
+  s.layout.title = model.title();
+  for (std::size_t i = 0; i < model.bodies().size(); ++i)
+    s.layout.frames.push_back(
+        {model.bodies()[i].name, model.bodies()[i].shapes, model.bodies()[i].color, !s.bodies[i].moves});
+  for (const ThreadInfo& t : s.threads) {
+    const int n = 4 * t.elements * (s.options.levels > 0 ? 2 : 1) + 1;
+    s.samples.push_back(n);
+    s.layout.polylines.push_back({t.name, n, t.rod.radius, {}});
+    // Two stripes along the surface show the twist, rings around it the mesh.
+    constexpr Color stripe{0.9f, 0.9f, 0.92f}, ring{0.02f, 0.08f, 0.45f};
+    s.layout.polylines.push_back({t.name + ".stripe", n, 0.25 * t.rod.radius, stripe});
+    s.layout.polylines.push_back({t.name + ".stripe2", n, 0.25 * t.rod.radius, stripe});
+    s.layout.polylines.push_back({t.name + ".rings", 13 * (t.fine + 1), 0.1 * t.rod.radius, ring});
+  }
+  for (const Tether& t : s.tethers)
+    s.layout.polylines.push_back(
+        {model.springs()[static_cast<std::size_t>(&t - s.tethers.data())].name, 2, 0, {}});
+
+  const auto add = [&](const std::string& name, const char* unit, Column c) {
+    s.layout.scalars.push_back({name, unit});
+    s.columns.push_back(c);
+  };
+  for (const Probe& p : model.probes()) {
+    Column c{p.quantity, p.at.beam.value, p.at.s, p.at.p, p.at.body.value, 0, p.spring.value};
+    const auto vector = [&](const char* unit) {
+      for (c.component = 0; c.component < 3; ++c.component) add(p.name + axes[c.component], unit, c);
+    };
+    switch (p.quantity) {
+      case Quantity::position:
+        vector("m");
+        break;
+      case Quantity::velocity:
+        vector("m/s");
+        break;
+      case Quantity::rotation:
+        vector("rad");
+        break;
+      case Quantity::angular_velocity:
+        vector("rad/s");
+        break;
+      case Quantity::spring_length:
+      case Quantity::overlap:
+        add(p.name, "m", c);
+        break;
+      case Quantity::spring_tension:
+      case Quantity::tension:
+        add(p.name, "N", c);
+        break;
+      case Quantity::curvature:
+        add(p.name, "1/m", c);
+        break;
+      case Quantity::twist:
+        add(p.name, "rad/m", c);
+        break;
+      case Quantity::bending_moment:
+      case Quantity::torque:
+        add(p.name, "N m", c);
+        break;
+      case Quantity::contact_count:
+        add(p.name, "", c);
+        break;
+      default:
+        break;  // energies stand below; joints and riders were refused
+    }
+  }
+  for (const auto& [name, quantity] : {std::pair{"energy.kinetic", Quantity::kinetic_energy},
+                                       {"energy.gravity", Quantity::gravity_energy},
+                                       {"energy.elastic", Quantity::elastic_energy},
+                                       {"energy.total", Quantity::total_energy},
+                                       {"energy.dissipated", Quantity::dissipated_energy},
+                                       {"energy.work", Quantity::work_energy},
+                                       {"energy.remainder", Quantity::remainder_energy}})
+    add(name, "J", {quantity, -1, 0, Vec3::Zero(), -1, 0, -1});
+}
+
+void measure(SystemData& s) {
+  Eigen::AlignedBox3d box;
+  s.smallest_radius = s.threads[0].rod.radius;
+  for (const ThreadInfo& t : s.threads) {
+    for (const Pose& X : t.start) box.extend(X.p);
+    s.smallest_radius = std::min(s.smallest_radius, t.rod.radius);
+    s.size = std::max(box.diagonal().norm(), t.length);
+  }
+}
+
+}  // namespace
+
+const char* to_string(Integrator integrator) { return integrator == Integrator::bdf2 ? "bdf2" : "euler"; }
+const char* to_string(Element element) {
+  constexpr const char* names[] = {"log", "printed", "green"};
+  return names[static_cast<int>(element)];
+}
+const char* to_string(Frame frame) { return frame == Frame::chord ? "chord" : "polar"; }
+const char* to_string(Solver solver) { return solver == Solver::direct ? "direct" : "cg"; }
+
+void SystemData::poses(double t, std::vector<Pose>& X_WB) const {
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    const DrivenBody& b = bodies[i];
+    DofArray q{};
+    for (int k = 0; k < dof_count(b.kind); ++k) q[k] = b.q[k].value(t);
+    const Pose X_PB = b.X_PF * joint_pose(b.kind, q) * b.X_MB;
+    X_WB[i] = b.parent < 0 ? X_PB : X_WB[b.parent] * X_PB;
+  }
+}
+
+System compile(const Model& model, const Options& options) {
+  auto data = std::make_shared<SystemData>(model);
+  SystemData& s = *data;
+  s.options = options;
+  Compiler c{s.model, s, {}};
+  c.refuse_others();
+  c.bodies();
+  if (!c.problems.empty()) throw ModelError(std::move(c.problems));
+  std::vector<Pose> X_WB(s.bodies.size());
+  s.poses(0, X_WB);
+  for (const Beam& b : s.model.beams()) c.thread(b, X_WB);
+  if (!c.problems.empty()) throw ModelError(std::move(c.problems));
+  c.contact();
+  c.spare(X_WB);
+  c.loads();
+  if (!c.problems.empty()) throw ModelError(std::move(c.problems));
+  c.rest_lengths();
+  measure(s);
+  lay_out(s);
+  const System system(data);
+  Workspace w(system);
+  s.energy0 = energy(system, system.rest(), w).total();
+  return system;
+}
+
+}  // namespace limber::thread

@@ -1,0 +1,348 @@
+// Which places of threads touch: capsules along the midline, pairs that may meet in a step, contacts among
+// them.
+//
+// An element becomes one to eight capsules, by how much it bends. Contacts are linearised with the normal
+// where they are found; after the forces are known the motion is looked at again and what overlaps there is
+// added (not put in place of the others), at most `most_passes` times. A step moves nothing by more than
+// `bound`, below the strands' thickness, and the pairs cover every motion within it: so nothing can cross
+// unseen.
+#include <algorithm>
+#include <cmath>
+
+#include "limber/contact/segments.h"
+#include "limber/thread/system.h"
+
+namespace limber::thread {
+namespace {
+
+constexpr int most_parts = 8, most_passes = 5;
+constexpr double turn_of_capsule = 0.2;  // [rad]
+constexpr double slack = 0.1;            // of the radius: contacts this close are kept in the system
+constexpr double allowed = 0.004;        // of the sum of radii: overlap that needs no other pass
+constexpr double too_deep = 0.015;       // … that divides the step
+constexpr double recovery = 0.2;         // of an overlap at the beginning is taken back in a step
+
+double turn_between(const double* e, int slot) {
+  const Eigen::Map<const Vec3> a(e + 12 * slot + 3), b(e + 12 * (slot + 1) + 3), x(e + 12 * slot),
+      y(e + 12 * (slot + 1));
+  const Vec3 chord = y - x;
+  const double c = chord.norm() + 1e-300;
+  return (a.cross(chord)).norm() / (a.norm() * c) + (chord.cross(b)).norm() / (b.norm() * c) +
+         (a.dot(chord) < 0 ? 2 : 0) + (b.dot(chord) < 0 ? 2 : 0);
+}
+
+void find_capsules(const SystemData& s, const State& state, const double* e, const WorkspaceData& w,
+                   ContactWork& c) {
+  c.capsules.clear();
+  for (std::size_t t = 0; t < s.threads.size(); ++t) {
+    const ThreadInfo& info = s.threads[t];
+    for (int j = state.first[t]; j + 1 < state.first[t + 1]; ++j) {
+      const double l = w.length[j], start = state.place[j] * info.unit;
+      const int by_turn = static_cast<int>(std::ceil(std::min(turn_between(e, j), 4.0) / turn_of_capsule));
+      const int parts = std::clamp(by_turn, 1, most_parts);
+      for (int k = 0; k < parts; ++k) {
+        const double a = static_cast<double>(k) / parts, b = static_cast<double>(k + 1) / parts;
+        c.capsules.push_back({j, k, static_cast<int>(t), a, b, start + a * l, start + b * l,
+                              j + 2 == state.first[t + 1] && k + 1 == parts});
+      }
+    }
+  }
+}
+
+void place_capsules(const double* e, const WorkspaceData& w, const ContactWork& c, std::vector<Vec3>& p,
+                    std::vector<Vec3>& q) {
+  p.resize(c.capsules.size());
+  q.resize(c.capsules.size());
+  for (std::size_t i = 0; i < c.capsules.size(); ++i) {
+    const Capsule& k = c.capsules[i];
+    const bool joins = i > 0 && k.xi0 > 0;
+    p[i] = joins ? q[i - 1] : midline(e, k.slot, w.length[k.slot], k.xi0).x;
+    q[i] = midline(e, k.slot, w.length[k.slot], k.xi1).x;
+  }
+}
+
+double radius_of(const SystemData& s, const Capsule& c) { return s.threads[c.thread].rod.radius; }
+
+// Too near along the same thread: a thread of this thickness cannot fold back sooner.
+bool neighbours(const SystemData& s, const Capsule& a, const Capsule& b) {
+  if (a.thread != b.thread) return false;
+  const double between = std::max(a.s0, b.s0) - std::min(a.s1, b.s1);
+  return between < pi * radius_of(s, a);
+}
+
+bool is_spared(const SystemData& s, const Capsule& c, int solid) {
+  for (const Spared& x : s.spared)
+    if (x.solid == solid && x.thread == c.thread && c.s0 < x.s1 && c.s1 > x.s0) return true;
+  return false;
+}
+
+void make_pairs(const SystemData& s, double bound, ContactWork& c) {
+  const int n = static_cast<int>(c.capsules.size());
+  c.tree.resize(n);
+  for (int i = 0; i < n; ++i) {
+    const Vec3 grow = Vec3::Constant(radius_of(s, c.capsules[i]) * (1 + slack) + bound);
+    c.tree.box(i) = {c.p0[i].cwiseMin(c.q0[i]) - grow, c.p0[i].cwiseMax(c.q0[i]) + grow};
+  }
+  c.tree.refit();
+  c.pairs.clear();
+  c.top = -1;
+  const auto keep = [&](int i, int k) {
+    c.pairs.push_back({i, k});
+    c.top = std::max(c.top, c.capsules[i].slot + 1);
+    if (k >= 0) c.top = std::max(c.top, c.capsules[k].slot + 1);
+  };
+  if (s.self_contact)
+    c.tree.self_pairs([&](int i, int k) {
+      if (neighbours(s, c.capsules[i], c.capsules[k])) return;
+      const double reach = radius_of(s, c.capsules[i]) + radius_of(s, c.capsules[k]);
+      if (contact::closest(c.p0[i], c.q0[i], c.p0[k], c.q0[k]).distance < reach * (1 + slack) + 2 * bound)
+        keep(i, k);
+    });
+  for (std::size_t k = 0; k < c.solids0.size(); ++k) {
+    contact::Bounds b = contact::bounds(c.solids0[k]);
+    const contact::Bounds b1 = contact::bounds(c.solids1[k]);
+    b = {b.low.cwiseMin(b1.low), b.high.cwiseMax(b1.high)};
+    c.tree.query(b, [&](int i) {
+      if (is_spared(s, c.capsules[i], static_cast<int>(k))) return;
+      const double d = std::min(contact::closest(c.solids0[k], c.p0[i], c.q0[i]).distance.value,
+                                contact::closest(c.solids1[k], c.p0[i], c.q0[i]).distance.value);
+      if (d < radius_of(s, c.capsules[i]) * (1 + slack) + bound) keep(i, -1 - static_cast<int>(k));
+    });
+  }
+}
+
+void tangents(const Vec3& n, Vec3& t1, Vec3& t2) {
+  int least = 0;
+  for (int i = 1; i < 3; ++i)
+    if (std::abs(n[i]) < std::abs(n[least])) least = i;
+  t1 = n.cross(Vec3::Unit(least)).normalized();
+  t2 = n.cross(t1);
+}
+
+TouchSide side(const double* e, const WorkspaceData& w, int slot, double xi, const Vec3& offset) {
+  TouchSide out;
+  out.slot = slot;
+  out.xi = xi;
+  const double l = w.length[slot], x2 = xi * xi, x3 = x2 * xi;
+  const double line[4] = {1 - 3 * x2 + 2 * x3, l * (xi - 2 * x2 + x3), 3 * x2 - 2 * x3, l * (x3 - x2)};
+  std::copy_n(line, 4, out.line);
+  Vec3 d[2];
+  for (int a = 0; a < 2; ++a)
+    for (int i = 0; i < 3; ++i)
+      d[a][i] = (1 - xi) * e[12 * slot + 6 + 3 * a + i] + xi * e[12 * (slot + 1) + 6 + 3 * a + i];
+  for (int a = 0; a < 2; ++a) {
+    const double y = offset.dot(d[a]) / d[a].squaredNorm();
+    out.section[a] = (1 - xi) * y;
+    out.section[2 + a] = xi * y;
+  }
+  return out;
+}
+
+// Motion of a side's surface point when the coordinates change by `change`.
+Vec3 surface_motion(const TouchSide& t, const double* from, const double* to) {
+  Vec3 out = Vec3::Zero();
+  for (int k = 0; k < 2; ++k)
+    for (int i = 0; i < 3; ++i) {
+      const int at = 12 * (t.slot + k) + i;
+      out[i] += t.line[2 * k] * (to[at] - from[at]) + t.line[2 * k + 1] * (to[at + 3] - from[at + 3]) +
+                t.section[2 * k] * (to[at + 6] - from[at + 6]) +
+                t.section[2 * k + 1] * (to[at + 9] - from[at + 9]);
+    }
+  return out;
+}
+
+Vec3 line_motion(const TouchSide& t, const double* from, const double* to) {
+  Vec3 out = Vec3::Zero();
+  for (int k = 0; k < 2; ++k)
+    for (int i = 0; i < 3; ++i) {
+      const int at = 12 * (t.slot + k) + i;
+      out[i] += t.line[2 * k] * (to[at] - from[at]) + t.line[2 * k + 1] * (to[at + 3] - from[at + 3]);
+    }
+  return out;
+}
+
+struct Finder {
+  const SystemData& s;
+  const State& state;
+  WorkspaceData& w;
+  const double* now;  // coordinates at the end of the motion so far
+  bool first_pass;
+  double deepest = 0;  // overlap beyond what was there at the beginning, of the sum of radii
+
+  int key(const Capsule& c) const { return most_parts * c.slot + c.part; }
+
+  double place(const Capsule& c, double s_) const { return c.xi0 + s_ * (c.xi1 - c.xi0); }
+
+  // True if the neighbour that shares this end reports the same place.
+  static bool shared(const Capsule& c, double s_) { return s_ >= 1 && !c.last; }
+
+  void add(Touch t, const Vec3& apart, double reach, double start_gap) {
+    tangents(t.n, t.t1, t.t2);
+    const double gap = t.n.dot(apart) - reach;
+    const double back = start_gap < 0 ? (1 - recovery) * start_gap : 0;
+    deepest = std::max(deepest, (back - gap) / reach);
+    Vec3 moved = line_motion(t.a, w.e.data(), now);
+    t.slip0 += surface_motion(t.a, state.e.data(), w.e.data());
+    if (t.b.slot >= 0) {
+      moved -= line_motion(t.b, w.e.data(), now);
+      t.slip0 -= surface_motion(t.b, state.e.data(), w.e.data());
+    }
+    t.free_gap = gap - back - t.n.dot(moved);
+    w.contact.touches.push_back(t);
+  }
+
+  void pair(int i, int k) {
+    ContactWork& c = w.contact;
+    const Capsule &a = c.capsules[i], &b = c.capsules[k];
+    const double reach = radius_of(s, a) + radius_of(s, b);
+    const contact::SegmentPair end = contact::closest(c.p1[i], c.q1[i], c.p1[k], c.q1[k]);
+    if (end.distance > reach * (first_pass ? 1 + slack : 1 - 0.5 * allowed)) {
+      if (!first_pass) return;
+      if (contact::closest(c.p0[i], c.q0[i], c.p0[k], c.q0[k]).distance > reach * (1 + 0.3 * slack)) return;
+    }
+    if (shared(a, end.s) || shared(b, end.t)) return;
+    const double xa = place(a, end.s), xb = place(b, end.t);
+    const Vec3 apart =
+        midline(now, a.slot, w.length[a.slot], xa).x - midline(now, b.slot, w.length[b.slot], xb).x;
+    const Vec3 before = midline(state.e.data(), a.slot, w.length[a.slot], xa).x -
+                        midline(state.e.data(), b.slot, w.length[b.slot], xb).x;
+    const double far = apart.norm();
+    Touch t;
+    // The side on which the strands were decides, not the one to which a long motion would carry them.
+    t.n = far > 0.2 * reach && apart.dot(before) > 0 ? Vec3(apart / far) : Vec3(before.normalized());
+    t.a = side(now, w, a.slot, xa, -radius_of(s, a) * t.n);
+    t.b = side(now, w, b.slot, xb, radius_of(s, b) * t.n);
+    t.key = {key(a), key(b)};
+    add(t, apart, reach, before.norm() - reach);
+  }
+
+  void solid(int i, int k) {
+    ContactWork& c = w.contact;
+    const Capsule& a = c.capsules[i];
+    const double r = radius_of(s, a);
+    const contact::SegmentTouch end = contact::closest(c.solids1[k], c.p1[i], c.q1[i]);
+    if (end.distance.value > r * (first_pass ? 1 + slack : 1 - 0.5 * allowed)) {
+      if (!first_pass) return;
+      if (contact::closest(c.solids0[k], c.p0[i], c.q0[i]).distance.value > r * (1 + 0.3 * slack)) return;
+    }
+    if (shared(a, end.s)) return;
+    const double xa = place(a, end.s);
+    const Vec3 x = midline(now, a.slot, w.length[a.slot], xa).x;
+    const Vec3 x0 = midline(state.e.data(), a.slot, w.length[a.slot], xa).x;
+    const contact::Distance d = contact::distance(c.solids1[k], x);
+    Touch t;
+    t.n = d.normal;
+    t.a = side(now, w, a.slot, xa, -r * t.n);
+    t.key = {key(a), -1 - k};
+    // What the solid's surface does by itself in the step.
+    const Vec3 at0 = contact::distance(c.solids0[k], x0).normal * -r + x0;
+    const Pose &X0 = c.solids0[k].X_WG, &X1 = c.solids1[k].X_WG;
+    t.slip0 = -(X1 * (X0.inverse() * at0) - at0);
+    add(t, d.value * t.n, r, contact::distance(c.solids0[k], x0).value - r);
+  }
+
+  void all() {
+    for (const auto& [i, k] : w.contact.pairs)
+      if (k >= 0)
+        pair(i, k);
+      else
+        solid(i, -1 - k);
+  }
+};
+
+void place_solids(const SystemData& s, const std::vector<Pose>& X_WB, std::vector<contact::Solid>& out) {
+  out.resize(s.solids.size());
+  for (std::size_t k = 0; k < s.solids.size(); ++k) {
+    const BodySolid& b = s.solids[k];
+    out[k] = {b.geometry, b.body < 0 ? b.X_BG : X_WB[b.body] * b.X_BG};
+  }
+}
+
+}  // namespace
+
+void prepare_contacts(const SystemData& s, const State& state, double h, WorkspaceData& w) {
+  ContactWork& c = w.contact;
+  s.poses(state.t, c.X0);
+  s.poses(state.t + h, c.X1);
+  place_solids(s, c.X0, c.solids0);
+  place_solids(s, c.X1, c.solids1);
+  find_capsules(s, state, state.e.data(), w, c);
+  place_capsules(state.e.data(), w, c, c.p0, c.q0);
+  double fastest = 0;
+  for (int j = 0; j < state.node_count(); ++j)
+    fastest = std::max(fastest, Eigen::Map<const Vec3>(state.v.data() + 12 * j).squaredNorm());
+  for (std::size_t k = 0; k < c.solids0.size(); ++k)
+    fastest = std::max(fastest, (c.solids1[k].X_WG.p - c.solids0[k].X_WG.p).squaredNorm() / (h * h));
+  c.bound = std::min(0.95 * s.smallest_radius, 1.5 * std::sqrt(fastest) * h + 0.1 * s.smallest_radius);
+  make_pairs(s, c.bound, c);
+  c.touches.clear();
+  c.friction_work = 0;
+}
+
+bool resolve_contacts(const SystemData& s, const State& state, WorkspaceData& w) {
+  ContactWork& c = w.contact;
+  const int nodes = state.node_count();
+  c.touches.clear();
+  c.friction_work = 0;
+  c.state = &state;
+  c.hint = 0;
+  std::copy_n(w.delta.begin(), 12 * nodes, c.free_motion.begin());
+  for (int pass = 0;; ++pass) {
+    to_world(w, nodes, w.delta.data(), w.scratch.data());
+    for (int i = 0; i < 12 * nodes; ++i) w.e_try[i] = w.e[i] + w.scratch[i];
+    place_capsules(w.e_try.data(), w, c, c.p1, c.q1);
+    double moved = 0;
+    for (std::size_t i = 0; i < c.p1.size(); ++i)
+      moved = std::max({moved, (c.p1[i] - c.p0[i]).squaredNorm(), (c.q1[i] - c.q0[i]).squaredNorm()});
+    if (!(moved <= c.bound * c.bound)) {
+      if (pass == 0 && c.bound < 0.95 * s.smallest_radius) {
+        // Look again, as far as a step may go at all.
+        c.bound = 0.95 * s.smallest_radius;
+        make_pairs(s, c.bound, c);
+      }
+      if (!(moved <= c.bound * c.bound)) return false;
+    }
+    const int known = static_cast<int>(c.touches.size());
+    Finder finder{s, state, w, w.e_try.data(), pass == 0};
+    finder.all();
+    const int found = static_cast<int>(c.touches.size());
+    if (found == known || (pass > 0 && finder.deepest < allowed)) {
+      c.touches.resize(static_cast<std::size_t>(known));
+      return true;
+    }
+    if (pass == most_passes) {
+      c.touches.resize(static_cast<std::size_t>(known));
+      return finder.deepest < too_deep;
+    }
+    add_rows(s, known, w);
+    solve_forces(s, nodes, w);
+  }
+}
+
+double deepest_overlap(const SystemData& s, const State& state, const double* e, WorkspaceData& w) {
+  ContactWork& c = w.contact;
+  find_capsules(s, state, e, w, c);
+  place_capsules(e, w, c, c.p0, c.q0);
+  place_solids(s, w.X_WB, c.solids0);
+  place_solids(s, w.X_WB, c.solids1);
+  make_pairs(s, 0, c);
+  double deepest = 0;
+  for (const auto& [i, k] : c.pairs) {
+    const Capsule& a = c.capsules[i];
+    const double r = radius_of(s, a);
+    if (k < 0) {
+      const contact::SegmentTouch d = contact::closest(c.solids0[-1 - k], c.p0[i], c.q0[i]);
+      const Vec3 x = midline(e, a.slot, w.length[a.slot], a.xi0 + d.s * (a.xi1 - a.xi0)).x;
+      deepest = std::max(deepest, r - contact::distance(c.solids0[-1 - k], x).value);
+      continue;
+    }
+    const Capsule& b = c.capsules[k];
+    const contact::SegmentPair d = contact::closest(c.p0[i], c.q0[i], c.p0[k], c.q0[k]);
+    const Vec3 x = midline(e, a.slot, w.length[a.slot], a.xi0 + d.s * (a.xi1 - a.xi0)).x;
+    const Vec3 y = midline(e, b.slot, w.length[b.slot], b.xi0 + d.t * (b.xi1 - b.xi0)).x;
+    deepest = std::max(deepest, r + radius_of(s, b) - (x - y).norm());
+  }
+  return deepest;
+}
+
+}  // namespace limber::thread

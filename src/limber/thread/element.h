@@ -1,0 +1,99 @@
+// The thread's element: strains, energy, forces and exact tangent of four elements at a time.
+//
+// A node carries x and the deformation gradient F = [x_,x x_,y x_,z] (Larsson, Wallgren, Larson 2010, eq. 1).
+// Polar decomposition F = P U at each node splits it into a rotation and a stretch. With a node at either
+// end,
+//
+//   φ = log(P₁ᵀ P₂)             turn of the second node against the first
+//   R = P₁ exp(φ/2)             the element's frame, half way: Q_j = RᵀP_j = exp(∓φ/2), so log Q_j = ∓φ/2
+//   q = B(φ) Rᵀ(x₂ − x₁)        B = (φ/2)/sin(φ/2) across φ, 1 along it: a circle or helix has q = (l, 0, 0)
+//   Λ = |q| − l,  q_y, q_z      stretch, and the midline's slope against the mean section
+//   ε_j = U_j − 1               strain of the section and the midline at the nodes
+//
+// and the energy is ½ zᵀK z with z = (Λ, q_y, q_z, φ, ε₁, ε₂) − rest and a constant K: the paper's constant
+// element matrix applied to log(Q_j) + U_j − 1 in place of RᵀF_j − 1, which takes the spurious strain of a
+// rotated gradient away. K is the paper's field (eq. 4) with the elasticity matrix split as in stiffness.cpp.
+// Taking |q| for the stretch instead of q_x keeps a taut element stable however slender it is.
+//
+// A slot j holds the element between nodes j and j + 1; the slot after a thread's last node is empty (K = 0).
+// Arrays are (quantity x slot): four neighbouring slots make a pack.
+#pragma once
+
+#include <vector>
+
+#include "limber/thread/pack.h"
+
+namespace limber::thread {
+
+// Rows of equal length, one a quantity; rows are padded so that packs may start at any slot.
+class Table {
+ public:
+  Table() = default;
+  Table(int rows, int columns) { resize(rows, columns); }
+  void resize(int rows, int columns) {
+    stride_ = (columns + 2 * lanes - 1) / lanes * lanes + lanes;
+    data_.assign(static_cast<std::size_t>(rows) * stride_, 0.0);
+  }
+  double* operator[](int row) { return data_.data() + static_cast<std::size_t>(row) * stride_; }
+  const double* operator[](int row) const { return data_.data() + static_cast<std::size_t>(row) * stride_; }
+  void fill(double value) { data_.assign(data_.size(), value); }
+
+ private:
+  std::vector<double> data_;
+  int stride_ = 0;
+};
+
+// Rows of the slots' constants.
+namespace slot {
+enum Row : int {
+  axial = 0,           // 28: upper triangle of (Λ, ε₁xx, ε₁yy, ε₁zz, ε₂xx, ε₂yy, ε₂zz)
+  shear_y = 28,        // 6: upper triangle of (q_y, ε₁xy, ε₂xy)
+  shear_z = 34,        // 6: (q_z, ε₁xz, ε₂xz)
+  bend_z = 40,         // EI_z/l, on φ_z − ε₂xy + ε₁xy
+  bend_y = 41,         // EI_y/l, on φ_y + ε₂xz − ε₁xz
+  torsion = 42,        // GJ/l, on φ_x
+  skew_yz = 43,        // 3: upper triangle of (ε₁yz, ε₂yz)
+  rest = 46,           // Λ + l, q_y, q_z, φ (6) at rest
+  rest_strain_1 = 52,  // 6: ε₁ at rest
+  rest_strain_2 = 58,  // 6
+  mass = 64,           // 6: coefficients of the off-diagonal mass block: xx, xs, sx, ss, yy, zz
+  scale = 70,          // of the stiffness (1 + damping/step)
+  rows = 71
+};
+}
+// Rows of the nodes' constants: of the diagonal mass block.
+namespace node {
+enum Row : int { mass_xx = 0, mass_xs, mass_ss, mass_yy, mass_zz, rows };
+}
+
+// What a pass over the elements needs and leaves.
+struct ElementArrays {
+  explicit ElementArrays(int capacity = 0) { resize(capacity); }
+  void resize(int capacity);  // nodes
+
+  Table constants;        // (slot::rows x slots)
+  Table node_constants;   // (node::rows x nodes)
+  Table x;                // (3 x nodes) positions, by gather()
+  Table F;                // (9 x nodes) gradients by columns, by gather()
+  Table P;                // (9 x nodes) rotations, row by row, by polar()
+  Table strain;           // (6 x nodes) U − 1: xx yy zz xy xz yz, by polar()
+  Table z;                // (6 x slots) |q|, q_y, q_z, φ, by elements()
+  Table stress;           // (6 x slots) conjugate to z: tension, shears, torque, bending moments
+  Table energy;           // (1 x slots) elastic
+  Table gap;              // (1 x slots) 1 − |relative half-turn|²: goes to 0 when an element turns by π
+  Table half;             // (114 x slots) both nodes' share of the tangent, in node axes, by elements()
+  Table force;            // (24 x slots) both nodes' share of the gradient, in (ξ, θ, V), by elements()
+  std::vector<double> D;  // (nodes x 12 x 12) diagonal blocks, rows of 12
+  std::vector<double> O;  // (nodes x 12 x 12) block (j, j + 1)
+  std::vector<double> g;  // (nodes x 12) elastic gradient in node axes: along x, x_,x x_,y x_,z
+};
+
+// Copies coordinates (nodes x 12: x, x_,x, x_,y, x_,z) into x and F.
+void gather(const double* e, int nodes, ElementArrays& a);
+// P and U of every node; false if a gradient is singular or turned inside out.
+bool polar(int nodes, ElementArrays& a);
+// Strains, energies and gradients of all slots; with `tangent` also D and O = mass_weight · M + K, in node
+// axes.
+void elements(int nodes, bool tangent, double mass_weight, ElementArrays& a);
+
+}  // namespace limber::thread

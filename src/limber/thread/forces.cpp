@@ -1,0 +1,286 @@
+// Forces, energy and the linear system of the whole set of threads.
+#include <algorithm>
+#include <cmath>
+
+#include "limber/math/so3.h"
+#include "limber/thread/system.h"
+
+namespace limber::thread {
+namespace {
+
+Mat3 node_axes(const WorkspaceData& w, int j) {
+  Mat3 P;
+  for (int k = 0; k < 9; ++k) P(k / 3, k % 3) = w.elements.P[k][j];
+  return P;
+}
+
+// Weights of x₁, x₁,x, x₂, x₂,x in the midline's position.
+std::array<double, 4> hermite(double xi, double l) {
+  const double x2 = xi * xi, x3 = x2 * xi;
+  return {1 - 3 * x2 + 2 * x3, l * (xi - 2 * x2 + x3), 3 * x2 - 2 * x3, l * (x3 - x2)};
+}
+
+void add_force(double* f, int slot, const std::array<double, 4>& n, const Vec3& force) {
+  for (int k = 0; k < 4; ++k)
+    for (int i = 0; i < 3; ++i) f[12 * (slot + k / 2) + 3 * (k % 2) + i] += n[k] * force[i];
+}
+
+// A moment turns the polar frames of the two nodes: θ = 2G⁻¹w with G = tr U − U.
+void add_moment(WorkspaceData& w, int node, const Vec3& moment_W) {
+  const ElementArrays& a = w.elements;
+  const Mat3 P = node_axes(w, node);
+  Mat3 U;
+  U << a.strain[0][node], a.strain[3][node], a.strain[4][node], a.strain[3][node], a.strain[1][node],
+      a.strain[5][node], a.strain[4][node], a.strain[5][node], a.strain[2][node];
+  U += Mat3::Identity();
+  const Mat3 G = U.trace() * Mat3::Identity() - U;
+  Mat3 inverse;
+  bool invertible = false;
+  G.computeInverseWithCheck(inverse, invertible);
+  if (!invertible) return;
+  // δW = m·θ, θ = G⁻¹ axial(A − Aᵀ): the force on A is the skew matrix of G⁻¹m.
+  const Mat3 f = P * math::skew(inverse * (P.transpose() * moment_W));
+  for (int c = 0; c < 3; ++c)
+    for (int i = 0; i < 3; ++i) w.external[12 * node + 3 + 3 * c + i] += f(i, c);
+}
+
+Mat3 axes_at(const WorkspaceData& w, const Spot& at) {
+  const Mat3 P1 = node_axes(w, at.slot);
+  if (at.xi == 0) return P1;
+  return P1 * math::so3_exp(at.xi * math::so3_log(P1.transpose() * node_axes(w, at.slot + 1)));
+}
+
+void point_load(const SystemData& s, const State& state, const ThreadLoad& l, double t, double load,
+                WorkspaceData& w) {
+  const Spot at = spot_at(s, state, l.thread, l.s);
+  Vec3 force = load * l.force.value(t), moment = load * l.moment.value(t);
+  const Mat3 P = axes_at(w, at);
+  if (l.follows) force = P * force, moment = P * moment;
+  moment += (P * l.arm).cross(force);
+  add_force(w.external.data(), at.slot, hermite(at.xi, w.length[at.slot]), force);
+  if (moment.squaredNorm() == 0) return;
+  if (at.xi < 1) add_moment(w, at.slot, (1 - at.xi) * moment);
+  if (at.xi > 0) add_moment(w, at.slot + 1, at.xi * moment);
+}
+
+void line_load(const SystemData& s, const State& state, const LineLoad& l, double t, double load,
+               WorkspaceData& w) {
+  const ThreadInfo& info = s.threads[l.thread];
+  const Vec3 per_length = load * l.force.value(t);
+  for (int j = state.first[l.thread]; j + 1 < state.first[l.thread + 1]; ++j) {
+    const double a = double(state.place[j]) / info.fine, b = double(state.place[j + 1]) / info.fine;
+    const double lo = std::max(a, l.s0), hi = std::min(b, l.s1);
+    if (hi <= lo) continue;
+    constexpr double x[3] = {0.1127016653792583, 0.5, 0.8872983346207417},
+                     weight[3] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
+    for (int g = 0; g < 3; ++g) {  // the Hermite weights are cubic
+      const double xi = (lo + x[g] * (hi - lo) - a) / (b - a);
+      Vec3 force = weight[g] * (hi - lo) * info.length * per_length;
+      if (l.follows) force = axes_at(w, {j, xi}) * force;
+      add_force(w.external.data(), j, hermite(xi, w.length[j]), force);
+    }
+  }
+}
+
+void tether(const SystemData& s, const State& state, const Tether& k, const double* e, double ch,
+            bool tangent, WorkspaceData& w) {
+  const Spot at = spot_at(s, state, k.thread, k.s);
+  const Vec3 anchor = k.body < 0 ? k.p : w.X_WB[k.body] * k.p;
+  const Vec3 d = midline(e, at.slot, w.length[at.slot], at.xi).x - anchor;
+  const double length = d.norm();
+  const auto n = hermite(at.xi, w.length[at.slot]);
+  const double stretch = length - k.rest_length;
+  if (k.tension_only && stretch <= 0) return;
+  const Vec3 u = length > 1e-12 ? Vec3(d / length) : Vec3(Vec3::Zero());
+  double pull = k.stiffness * stretch;
+  if (ch > 0 && k.damping > 0)  // the anchor rests: refused otherwise
+    pull += k.damping / ch * u.dot(d + anchor - midline(w.e_hat.data(), at.slot, w.length[at.slot], at.xi).x);
+  add_force(w.external.data(), at.slot, n, -pull * u);
+  if (!tangent) return;
+  // k uuᵀ and the part across it that is not negative; a zero-length spring pulls in all directions.
+  const double across = length > 1e-12 ? std::max(0.0, k.stiffness * stretch / length) : k.stiffness;
+  const double along = k.stiffness + (ch > 0 ? k.damping / ch : 0);
+  const Mat3 K = across * Mat3::Identity() + (along - across) * u * u.transpose();
+  for (int a = 0; a < 4; ++a)
+    for (int b = 0; b < 4; ++b) {
+      const int ja = at.slot + a / 2, jb = at.slot + b / 2;
+      if (n[a] * n[b] == 0 || ja > jb) continue;
+      const Mat3 block = n[a] * n[b] * (node_axes(w, ja).transpose() * K * node_axes(w, jb));
+      double* to = (ja == jb ? w.elements.D : w.elements.O).data() + 144 * ja;
+      for (int i = 0; i < 3; ++i)
+        for (int c = 0; c < 3; ++c) to[12 * (3 * (a % 2) + i) + 3 * (b % 2) + c] += block(i, c);
+    }
+}
+
+}  // namespace
+
+Midline midline(const double* e, int slot, double l, double xi) {
+  const auto n = hermite(xi, l);
+  const double x2 = xi * xi;
+  const double d[4] = {(-6 * xi + 6 * x2) / l, 1 - 4 * xi + 3 * x2, (6 * xi - 6 * x2) / l, -2 * xi + 3 * x2};
+  Midline out{Vec3::Zero(), Vec3::Zero()};
+  for (int k = 0; k < 4; ++k) {
+    const Eigen::Map<const Vec3> v(e + 12 * (slot + k / 2) + 3 * (k % 2));
+    if (n[k] != 0 || d[k] != 0) {
+      out.x += n[k] * v;
+      out.slope += d[k] * v;
+    }
+  }
+  return out;
+}
+
+bool evaluate(const SystemData& s, const double* e, bool tangent, double mass_weight, WorkspaceData& w) {
+  const int nodes = static_cast<int>(w.place.size());
+  if (s.options.element != Element::log) {
+    other_elements(s, e, nodes, tangent, mass_weight, w);
+    return true;
+  }
+  gather(e, nodes, w.elements);
+  if (!polar(nodes, w.elements)) return false;
+  elements(nodes, tangent, mass_weight, w.elements);
+  for (int j = 0; j < nodes; ++j)
+    if (w.length[j] > 0 && !(w.elements.gap[0][j] > (s.contact ? 0.2 : 0.05))) return false;
+  return true;
+}
+
+void external_forces(const SystemData& s, const State& state, const double* e, double t, double load,
+                     double ch, bool tangent, WorkspaceData& w) {
+  const int nodes = state.node_count();
+  const Vec3 g = load * s.model.gravity().value(t);
+  for (int j = 0; j < nodes; ++j) {
+    double* f = w.external.data() + 12 * j;
+    for (int i = 0; i < 3; ++i) {
+      f[i] = w.weight[2 * j] * g[i];
+      f[3 + i] = w.weight[2 * j + 1] * g[i];
+    }
+    std::fill(f + 6, f + 12, 0.0);
+  }
+  load_forces(s, state, t, load, w);
+  for (const Tether& k : s.tethers) tether(s, state, k, e, ch, tangent, w);
+}
+
+void load_forces(const SystemData& s, const State& state, double t, double load, WorkspaceData& w) {
+  for (const ThreadLoad& l : s.loads) point_load(s, state, l, t, load, w);
+  for (const LineLoad& l : s.line_loads) line_load(s, state, l, t, load, w);
+}
+
+double potential(const SystemData& s, const State& state, const double* e, double t, double load,
+                 const WorkspaceData& w) {
+  double sum = 0;
+  const Vec3 g = load * s.model.gravity().value(t);
+  for (int j = 0; j < state.node_count(); ++j)
+    for (int i = 0; i < 3; ++i)
+      sum -= g[i] * (w.weight[2 * j] * e[12 * j + i] + w.weight[2 * j + 1] * e[12 * j + 3 + i]);
+  for (const Tether& k : s.tethers) {
+    const Spot at = spot_at(s, state, k.thread, k.s);
+    const Vec3 anchor = k.body < 0 ? k.p : w.X_WB[k.body] * k.p;
+    const double stretch = (midline(e, at.slot, w.length[at.slot], at.xi).x - anchor).norm() - k.rest_length;
+    if (!k.tension_only || stretch > 0) sum += 0.5 * k.stiffness * stretch * stretch;
+  }
+  return sum;
+}
+
+void mass_times(const WorkspaceData& w, int nodes, const double* y, double* out) {
+  const Table& own = w.elements.node_constants;
+  const Table& t = w.elements.constants;
+  for (int j = 0; j < nodes; ++j) {
+    const double xx = own[node::mass_xx][j], xs = own[node::mass_xs][j], ss = own[node::mass_ss][j],
+                 yy = own[node::mass_yy][j], zz = own[node::mass_zz][j];
+    const double* p = y + 12 * j;
+    double* q = out + 12 * j;
+    for (int i = 0; i < 3; ++i) {
+      q[i] = xx * p[i] + xs * p[3 + i];
+      q[3 + i] = xs * p[i] + ss * p[3 + i];
+      q[6 + i] = yy * p[6 + i];
+      q[9 + i] = zz * p[9 + i];
+    }
+  }
+  for (int j = 0; j + 1 < nodes; ++j) {
+    const double xx = t[slot::mass][j], xs = t[slot::mass + 1][j], sx = t[slot::mass + 2][j],
+                 ss = t[slot::mass + 3][j], yy = t[slot::mass + 4][j], zz = t[slot::mass + 5][j];
+    const double *p = y + 12 * j, *p2 = p + 12;
+    double *q = out + 12 * j, *q2 = q + 12;
+    for (int i = 0; i < 3; ++i) {
+      q[i] += xx * p2[i] + xs * p2[3 + i];
+      q[3 + i] += sx * p2[i] + ss * p2[3 + i];
+      q[6 + i] += yy * p2[6 + i];
+      q[9 + i] += zz * p2[9 + i];
+      q2[i] += xx * p[i] + sx * p[3 + i];
+      q2[3 + i] += xs * p[i] + ss * p[3 + i];
+      q2[6 + i] += yy * p[6 + i];
+      q2[9 + i] += zz * p[9 + i];
+    }
+  }
+}
+
+void to_node_axes(const WorkspaceData& w, int nodes, const double* world, double* local) {
+  const Table& P = w.elements.P;
+  for (int j = 0; j < nodes; ++j) {
+    double p[9];
+    for (int k = 0; k < 9; ++k) p[k] = P[k][j];
+    for (int b = 0; b < 4; ++b) {
+      const double* x = world + 12 * j + 3 * b;
+      double* y = local + 12 * j + 3 * b;
+      const double x0 = x[0], x1 = x[1], x2 = x[2];
+      for (int i = 0; i < 3; ++i) y[i] = p[i] * x0 + p[3 + i] * x1 + p[6 + i] * x2;
+    }
+  }
+}
+
+void to_world(const WorkspaceData& w, int nodes, const double* local, double* world) {
+  const Table& P = w.elements.P;
+  for (int j = 0; j < nodes; ++j) {
+    double p[9];
+    for (int k = 0; k < 9; ++k) p[k] = P[k][j];
+    for (int b = 0; b < 4; ++b) {
+      const double* x = local + 12 * j + 3 * b;
+      double* y = world + 12 * j + 3 * b;
+      const double x0 = x[0], x1 = x[1], x2 = x[2];
+      for (int i = 0; i < 3; ++i) y[i] = p[3 * i] * x0 + p[3 * i + 1] * x1 + p[3 * i + 2] * x2;
+    }
+  }
+}
+
+void hold(const WorkspaceData& w, int nodes, double* rhs, bool matrix, ElementArrays& a) {
+  for (int j = 0; j < nodes; ++j) {
+    if (w.held[j] == 0) continue;
+    for (int r = 0; r < 12; ++r) {
+      if (!(w.held[j] >> (r / 3) & 1u)) continue;
+      rhs[12 * j + r] = 0;
+      if (!matrix) continue;
+      double* D = a.D.data() + 144 * j;
+      for (int c = 0; c < 12; ++c) {
+        D[12 * r + c] = D[12 * c + r] = 0;
+        a.O[144 * static_cast<std::size_t>(j) + 12 * r + c] = 0;
+        if (j > 0) a.O[144 * static_cast<std::size_t>(j - 1) + 12 * c + r] = 0;
+      }
+      D[13 * r] = 1;
+    }
+  }
+}
+
+void place_fixes(const SystemData& s, const State& state, double t, double* e, WorkspaceData& w) {
+  s.poses(t, w.X_WB);
+  for (const Fix& f : s.fixes) {
+    const int j = node_at(state, f.thread, f.place);
+    const Pose X = f.body < 0 ? f.X_BN : w.X_WB[f.body] * f.X_BN;
+    double* q = e + 12 * j;
+    for (int b = 0; b < 4; ++b)
+      if (f.held >> b & 1u)
+        for (int i = 0; i < 3; ++i) q[3 * b + i] = b == 0 ? X.p[i] : X.R(i, b - 1);
+  }
+}
+
+int factor(const SystemData& s, int nodes, int top, WorkspaceData& w) {
+  if (s.options.solver == Solver::cg) return -1;
+  return w.solver.factor(nodes, top, w.elements.D.data(), w.elements.O.data());
+}
+
+void solve(const SystemData& s, int nodes, double* x, WorkspaceData& w) {
+  if (s.options.solver == Solver::cg)
+    w.cg_iterations = conjugate_gradients(nodes, s.options.cg_tolerance, x, w);
+  else
+    w.solver.solve(x);
+}
+
+}  // namespace limber::thread

@@ -1,0 +1,233 @@
+// The mesh of a state: constants of its elements, places on it, splitting and joining (section 5 of the
+// paper).
+//
+// Elements are the leaves of a binary tree over the coarsest mesh: an element of level k spans 2^(levels − k)
+// places and is split in the middle; only two leaves of one parent are joined. A split keeps the midline and
+// its velocity (Hermite) and puts the new node's rotation half way. An element is split when it bends or
+// twists by more than an angle beyond its rest shape, a pair is joined when both together stay below `join`
+// of it. (The paper's eq. 24–27 as printed measure 4 for a straight element and refine that.)
+#include <algorithm>
+#include <cmath>
+
+#include "limber/math/so3.h"
+#include "limber/thread/system.h"
+
+namespace limber::thread {
+namespace {
+
+// Natural strains of the element between two places: |q|, q_y, q_z, φ.
+std::array<double, 6> natural(const ThreadInfo& info, int place, int next) {
+  const double l = (next - place) * info.unit;
+  if (info.straight) return {l, 0, 0, 0, 0, 0};
+  const Pose &A = info.start[place], &B = info.start[next];
+  const Vec3 phi = math::so3_log(A.R.transpose() * B.R);
+  const Vec3 p = math::so3_exp(-0.5 * phi) * (A.R.transpose() * (B.p - A.p));
+  // B = J_r⁻¹(φ) exp(−φ/2): (φ/2)/sin(φ/2) across φ.
+  const Vec3 q = math::so3_jacobian_inverse(phi) * (math::so3_exp(-0.5 * phi) * p);
+  return {q.norm(), q[1], q[2], phi[0], phi[1], phi[2]};
+}
+
+}  // namespace
+
+int SystemData::capacity() const {
+  int n = 0;
+  for (const ThreadInfo& t : threads) n += t.fine + 1;
+  return n;
+}
+
+int node_at(const State& state, int thread, int place) {
+  const auto begin = state.place.begin() + state.first[thread],
+             end = state.place.begin() + state.first[thread + 1];
+  const auto found = std::lower_bound(begin, end, place);
+  return found != end && *found == place ? static_cast<int>(found - state.place.begin()) : -1;
+}
+
+Spot spot_at(const SystemData& s, const State& state, int thread, double fraction) {
+  const double place = fraction * s.threads[thread].fine;
+  const auto begin = state.place.begin() + state.first[thread],
+             end = state.place.begin() + state.first[thread + 1];
+  auto after = std::upper_bound(begin, end, place);
+  if (after == end) --after;
+  const int slot = static_cast<int>(after - state.place.begin()) - 1;
+  return {slot, (place - state.place[slot]) / (state.place[slot + 1] - state.place[slot])};
+}
+
+void set_mesh(const SystemData& s, const State& state, WorkspaceData& w) {
+  if (w.place == state.place && w.first == state.first) return;
+  w.place = state.place;
+  w.first = state.first;
+  ElementArrays& a = w.elements;
+  a.constants.fill(0);
+  a.node_constants.fill(0);
+  a.half.fill(0);
+  a.force.fill(0);
+  a.energy.fill(0);
+  std::fill(w.weight.begin(), w.weight.end(), 0.0);
+  std::fill(w.length.begin(), w.length.end(), 0.0);
+  std::fill(w.held.begin(), w.held.end(), 0u);
+  for (std::size_t t = 0; t < s.threads.size(); ++t) {
+    const ThreadInfo& info = s.threads[t];
+    for (int j = state.first[t]; j < state.first[t + 1]; ++j) {
+      w.thread_of[j] = static_cast<int>(t);
+      if (j + 1 == state.first[t + 1]) break;
+      const int span = state.place[j + 1] - state.place[j];
+      int level = 0;
+      while (span << level < info.fine / info.elements) ++level;
+      const ElementStiffness& k = info.level[level];
+      const double l = span * info.unit;
+      w.length[j] = l;
+      for (int i = 0; i < slot::rest; ++i) a.constants[i][j] = k.k[i];
+      for (int i = 0; i < 6; ++i) a.constants[slot::mass + i][j] = k.off_mass[i];
+      a.constants[slot::scale][j] = 1;
+      const auto z = natural(info, state.place[j], state.place[j + 1]);
+      for (int i = 0; i < 6; ++i) a.constants[slot::rest + i][j] = z[i];
+      for (int i = 0; i < 5; ++i) {
+        a.node_constants[i][j] += k.first_mass[i];
+        a.node_constants[i][j + 1] += k.second_mass[i];
+      }
+      const double m = info.rod.density * info.rod.A * l;
+      w.weight[2 * j] += m / 2, w.weight[2 * j + 2] += m / 2;
+      w.weight[2 * j + 1] += m * l / 12, w.weight[2 * j + 3] -= m * l / 12;
+    }
+  }
+  for (const Fix& f : s.fixes) w.held[node_at(state, f.thread, f.place)] |= f.held;
+  w.scale_h = -1;
+}
+
+void set_damping(const SystemData& s, const State& state, double ch, WorkspaceData& w) {
+  ElementArrays& a = w.elements;
+  for (int j = 0; j < state.node_count(); ++j) {
+    if (w.length[j] == 0) continue;
+    const ThreadInfo& info = s.threads[w.thread_of[j]];
+    const double eta = ch > 0 ? info.rod.damping / ch : 0;
+    a.constants[slot::scale][j] = 1 + eta;
+    const auto z = natural(info, state.place[j], state.place[j + 1]);
+    const double* before = state.strain_before.data() + 12 * j;
+    const auto blend = [&](double rest, double hat) {
+      return eta > 0 ? (rest + eta * hat) / (1 + eta) : rest;
+    };
+    for (int i = 0; i < 6; ++i) {
+      a.constants[slot::rest + i][j] = blend(z[i], eta > 0 ? before[i] : 0);
+      a.constants[slot::rest_strain_1 + i][j] = blend(0, eta > 0 ? before[6 + i] : 0);
+      a.constants[slot::rest_strain_2 + i][j] = blend(0, eta > 0 ? before[18 + i] : 0);
+    }
+  }
+}
+
+namespace {
+
+struct Bending {
+  double bend = 0, twist = 0;
+};
+
+// Turn of the element between nodes i and k beyond its rest shape.
+Bending bending(const SystemData& s, const State& state, int thread, int i, int k) {
+  const auto axes = [&](int j) {
+    Mat3 F;
+    for (int c = 0; c < 9; ++c) F(c % 3, c / 3) = state.e[12 * j + 3 + c];
+    // Directors made orthonormal: enough to measure an angle.
+    const Vec3 x = F.col(1).cross(F.col(2)).normalized();
+    const Vec3 y = (F.col(1) - x * x.dot(F.col(1))).normalized();
+    Mat3 P;
+    P << x, y, x.cross(y);
+    return P;
+  };
+  const auto z = natural(s.threads[thread], state.place[i], state.place[k]);
+  const Vec3 phi = math::so3_log(axes(i).transpose() * axes(k)) - Vec3(z[3], z[4], z[5]);
+  return {std::sqrt(phi[1] * phi[1] + phi[2] * phi[2]), std::abs(phi[0])};
+}
+
+void interpolate_position(const double* q, double l, double* out) {  // x and x_,x at the middle
+  for (int i = 0; i < 3; ++i) {
+    const double x1 = q[i], s1 = q[3 + i], x2 = q[12 + i], s2 = q[15 + i];
+    out[i] = 0.5 * (x1 + x2) + l / 8 * (s1 - s2);
+    out[3 + i] = 1.5 * (x2 - x1) / l - 0.25 * (s1 + s2);
+    out[6 + i] = 0.5 * (q[6 + i] + q[18 + i]);
+    out[9 + i] = 0.5 * (q[9 + i] + q[21 + i]);
+  }
+}
+
+// The new node's gradient: rotation half way, stretch the mean, so that no strain appears.
+void interpolate_gradient(const double* q, double* out) {
+  const auto part = [](const double* p, Mat3& P, Mat3& U) {
+    Mat3 F;
+    for (int c = 0; c < 9; ++c) F(c % 3, c / 3) = p[3 + c];
+    P = F;
+    for (int i = 0; i < 20; ++i) {
+      const Mat3 inverse = P.inverse().transpose();
+      const Mat3 next = 0.5 * (P + inverse);
+      const double change = (next - P).cwiseAbs().maxCoeff();
+      P = next;
+      if (change < 1e-14) break;
+    }
+    U = P.transpose() * F;
+  };
+  Mat3 P1, U1, P2, U2;
+  part(q, P1, U1);
+  part(q + 12, P2, U2);
+  const Mat3 F = P1 * math::so3_exp(0.5 * math::so3_log(P1.transpose() * P2)) * (0.5 * (U1 + U2));
+  for (int c = 0; c < 9; ++c) out[3 + c] = F(c % 3, c / 3);
+}
+
+void insert_node(State& state, int thread, int slot, double l) {
+  double fresh[4][12];
+  const std::vector<double>* list[] = {&state.e, &state.v, &state.e_before, &state.v_before};
+  for (int k = 0; k < 4; ++k) {
+    interpolate_position(list[k]->data() + 12 * slot, l, fresh[k]);
+    if (k % 2 == 0) interpolate_gradient(list[k]->data() + 12 * slot, fresh[k]);
+  }
+  std::vector<double>* to[] = {&state.e, &state.v, &state.e_before, &state.v_before};
+  for (int k = 0; k < 4; ++k) to[k]->insert(to[k]->begin() + 12 * (slot + 1), fresh[k], fresh[k] + 12);
+  state.place.insert(state.place.begin() + slot + 1, (state.place[slot] + state.place[slot + 1]) / 2);
+  for (std::size_t t = static_cast<std::size_t>(thread) + 1; t < state.first.size(); ++t) ++state.first[t];
+  if (!state.strain_before.empty()) state.strain_before.assign(12 * (state.place.size() + 1), 0);
+}
+
+void remove_node(State& state, int thread, int node) {
+  for (std::vector<double>* list : {&state.e, &state.v, &state.e_before, &state.v_before})
+    list->erase(list->begin() + 12 * node, list->begin() + 12 * (node + 1));
+  state.place.erase(state.place.begin() + node);
+  for (std::size_t t = static_cast<std::size_t>(thread) + 1; t < state.first.size(); ++t) --state.first[t];
+  if (!state.strain_before.empty()) state.strain_before.assign(12 * (state.place.size() + 1), 0);
+}
+
+bool is_held(const SystemData& s, int thread, int place) {
+  for (const Fix& f : s.fixes)
+    if (f.thread == thread && f.place == place) return true;
+  return false;
+}
+
+}  // namespace
+
+bool adapt(const SystemData& s, State& state, WorkspaceData& w) {
+  if (s.options.levels == 0) return false;
+  const Options& o = s.options;
+  bool changed = false;
+  for (int t = 0; t < static_cast<int>(s.threads.size()); ++t) {
+    const ThreadInfo& info = s.threads[t];
+    for (int j = state.first[t]; j + 1 < state.first[t + 1]; ++j) {
+      const int span = state.place[j + 1] - state.place[j];
+      if (span == 1) continue;
+      const Bending b = bending(s, state, t, j, j + 1);
+      if (b.bend <= o.bend && b.twist <= o.twist) continue;
+      insert_node(state, t, j, span * info.unit);
+      changed = true;
+      ++j;
+    }
+    if (changed) continue;  // a mesh that grows is not thinned in the same step
+    for (int j = state.first[t]; j + 2 < state.first[t + 1]; ++j) {
+      const int span = state.place[j + 1] - state.place[j];
+      const bool siblings = state.place[j + 2] - state.place[j + 1] == span &&
+                            state.place[j] % (2 * span) == 0 && 2 * span <= info.fine / info.elements;
+      if (!siblings || is_held(s, t, state.place[j + 1])) continue;
+      const Bending b = bending(s, state, t, j, j + 2);
+      if (b.bend > o.join * o.bend || b.twist > o.join * o.twist) continue;
+      remove_node(state, t, j + 1);
+      changed = true;
+    }
+  }
+  if (changed) set_mesh(s, state, w);
+  return changed;
+}
+
+}  // namespace limber::thread

@@ -1,0 +1,259 @@
+// What the rest of the program sees of threads: lines, stripes, rings, probes and energies.
+#include <algorithm>
+#include <cmath>
+
+#include "limber/math/so3.h"
+#include "limber/math/trig.h"
+#include "limber/thread/system.h"
+
+namespace limber::thread {
+namespace {
+
+struct Section {
+  Vec3 d_y, d_z;
+};
+
+Section section(const double* e, int slot, double xi) {
+  const double *p = e + 12 * slot, *q = xi > 0 ? p + 12 : p;
+  Section out;
+  for (int i = 0; i < 3; ++i) {
+    out.d_y[i] = (1 - xi) * p[6 + i] + xi * q[6 + i];
+    out.d_z[i] = (1 - xi) * p[9 + i] + xi * q[9 + i];
+  }
+  // Between nodes the directions are drawn at the length that the nodes give them.
+  const double a = Eigen::Map<const Vec3>(p + 6).norm(), b = Eigen::Map<const Vec3>(q + 6).norm();
+  const double c = Eigen::Map<const Vec3>(p + 9).norm(), d = Eigen::Map<const Vec3>(q + 9).norm();
+  if (out.d_y.norm() > 0) out.d_y *= ((1 - xi) * a + xi * b) / out.d_y.norm();
+  if (out.d_z.norm() > 0) out.d_z *= ((1 - xi) * c + xi * d) / out.d_z.norm();
+  return out;
+}
+
+struct Observer {
+  const SystemData& s;
+  const State& state;
+  WorkspaceData& w;
+  result::Energy energy;
+  ContactReport contact;
+
+  Station at(int thread, double fraction) const {
+    const Spot spot = spot_at(s, state, thread, fraction);
+    const double l = w.length[spot.slot];
+    const Midline m = midline(state.e.data(), spot.slot, l, spot.xi);
+    const Section d = section(state.e.data(), spot.slot, spot.xi);
+    const ElementArrays& a = w.elements;
+    Station out;
+    out.x = m.x, out.tangent = m.slope, out.d_y = d.d_y, out.d_z = d.d_z;
+    const Rod& rod = s.threads[thread].rod;
+    out.tension = a.stress[0][spot.slot];
+    out.torque = a.stress[3][spot.slot];
+    // Moments of the elements hold in their middles: between middles they are interpolated.
+    const int first = state.first[thread], last = state.first[thread + 1] - 2;
+    const int other = std::clamp(spot.xi < 0.5 ? spot.slot - 1 : spot.slot + 1, first, last);
+    const double f = other == spot.slot ? 0 : std::abs(spot.xi - 0.5) * l / (0.5 * (l + w.length[other]));
+    for (int i = 0; i < 2; ++i)
+      out.moment[i] = (1 - f) * a.stress[4 + i][spot.slot] + f * a.stress[4 + i][other];
+    out.twist = out.torque / (rod.G * rod.J);
+    out.curvature = {out.moment[0] / (rod.E * rod.I_y), out.moment[1] / (rod.E * rod.I_z)};
+    return out;
+  }
+
+  Vec3 velocity(int thread, double fraction) const {
+    const Spot spot = spot_at(s, state, thread, fraction);
+    return midline(state.v.data(), spot.slot, w.length[spot.slot], spot.xi).x;
+  }
+
+  Mat3 axes(int thread, double fraction) const {
+    const Station x = at(thread, fraction);
+    const Vec3 e_x = x.d_y.cross(x.d_z).normalized();
+    const Vec3 e_y = (x.d_y - e_x * e_x.dot(x.d_y)).normalized();
+    Mat3 R;
+    R << e_x, e_y, e_x.cross(e_y);
+    return R * math::rotation_x(-s.threads[thread].rod.angle);  // the section's own axes
+  }
+
+  Vec3 angular_velocity(int thread, double fraction) const {
+    // From the rates of the directors, each of which turns as d' = ω × d.
+    const Spot spot = spot_at(s, state, thread, fraction);
+    const Section d = section(state.e.data(), spot.slot, spot.xi);
+    const double *p = state.v.data() + 12 * spot.slot, *q = spot.xi > 0 ? p + 12 : p;
+    Vec3 vy, vz;
+    for (int i = 0; i < 3; ++i) {
+      vy[i] = (1 - spot.xi) * p[6 + i] + spot.xi * q[6 + i];
+      vz[i] = (1 - spot.xi) * p[9 + i] + spot.xi * q[9 + i];
+    }
+    const Vec3 y = d.d_y.normalized(), z = d.d_z.normalized(), x = y.cross(z).normalized();
+    const Vec3 ry = vy / d.d_y.norm(), rz = vz / d.d_z.norm();
+    return 0.5 * (z.dot(ry) - y.dot(rz)) * x + x.dot(rz) * y - x.dot(ry) * z;
+  }
+
+  Pose body(int index) const { return index < 0 ? Pose::identity() : w.X_WB[index]; }
+
+  Vec3 vector(const Column& c) const {
+    if (c.thread < 0) {
+      const Pose X = body(c.body);
+      if (c.quantity == Quantity::position) return X * c.arm;
+      if (c.quantity == Quantity::rotation) return math::so3_log(X.R);
+      // Rates of driven bodies by central differences of their given motions.
+      constexpr double step = 1e-6;
+      std::vector<Pose> before(s.bodies.size()), after(s.bodies.size());
+      s.poses(state.t - step, before);
+      s.poses(state.t + step, after);
+      if (c.body < 0) return Vec3::Zero();
+      if (c.quantity == Quantity::velocity)
+        return (after[c.body] * c.arm - before[c.body] * c.arm) / (2 * step);
+      return math::so3_log(after[c.body].R * before[c.body].R.transpose()) / (2 * step);
+    }
+    const Vec3 arm = axes(c.thread, c.s) * c.arm;
+    switch (c.quantity) {
+      case Quantity::position:
+        return at(c.thread, c.s).x + arm;
+      case Quantity::velocity:
+        return velocity(c.thread, c.s) + angular_velocity(c.thread, c.s).cross(arm);
+      case Quantity::rotation:
+        return math::so3_log(axes(c.thread, c.s));
+      default:
+        return angular_velocity(c.thread, c.s);
+    }
+  }
+
+  double spring(const Column& c) const {
+    const Tether& k = s.tethers[c.spring];
+    const double length = (at(k.thread, k.s).x - body(k.body) * k.p).norm();
+    if (c.quantity == Quantity::spring_length) return length;
+    const double stretch = length - k.rest_length;
+    return k.tension_only && stretch < 0 ? 0 : k.stiffness * stretch;
+  }
+
+  double scalar(const Column& c) const {
+    switch (c.quantity) {
+      case Quantity::position:
+      case Quantity::velocity:
+      case Quantity::rotation:
+      case Quantity::angular_velocity:
+        return vector(c)[c.component];
+      case Quantity::spring_length:
+      case Quantity::spring_tension:
+        return spring(c);
+      case Quantity::tension:
+        return at(c.thread, c.s).tension;
+      case Quantity::curvature:
+        return at(c.thread, c.s).curvature.norm();
+      case Quantity::twist:
+        return at(c.thread, c.s).twist;
+      case Quantity::bending_moment:
+        return at(c.thread, c.s).moment.norm();
+      case Quantity::torque:
+        return at(c.thread, c.s).torque;
+      case Quantity::contact_count:
+        return contact.contacts;
+      case Quantity::overlap:
+        return contact.deepest;
+      case Quantity::kinetic_energy:
+        return energy.kinetic;
+      case Quantity::gravity_energy:
+        return energy.gravity;
+      case Quantity::elastic_energy:
+        return energy.elastic;
+      case Quantity::total_energy:
+        return energy.total();
+      case Quantity::dissipated_energy:
+        return state.dissipated;
+      case Quantity::work_energy:
+        return state.work;
+      case Quantity::remainder_energy:
+        return energy.total() - s.energy0 + state.dissipated - state.work;
+      default:
+        return 0;
+    }
+  }
+
+  void lines(result::Snapshot& snapshot) const {
+    std::size_t next = 0;
+    for (std::size_t t = 0; t < s.threads.size(); ++t) {
+      const int n = s.samples[t];
+      const double r = s.threads[t].rod.radius;
+      for (int i = 0; i < n; ++i) {
+        const Station x = at(static_cast<int>(t), static_cast<double>(i) / (n - 1));
+        snapshot.points[next + i] = x.x;
+        snapshot.points[next + n + i] = x.x + r * x.d_y;
+        snapshot.points[next + 2 * n + i] = x.x - r * x.d_y;
+      }
+      next += 3 * static_cast<std::size_t>(n);
+      // One ring a node, one after the other as a single line along the inside; spare ones rest at the tip.
+      const int nodes = state.first[t + 1] - state.first[t];
+      for (int k = 0; k <= s.threads[t].fine; ++k) {
+        const int node = state.first[t] + std::min(k, nodes - 1);
+        const double* q = state.e.data() + 12 * node;
+        const Eigen::Map<const Vec3> x(q), y(q + 6), z(q + 9);
+        for (int i = 0; i < 13; ++i) {
+          const auto [sin, cos] = math::sincos(2 * pi * i / 12);
+          snapshot.points[next++] = k < nodes ? Vec3(x + r * (cos * y + sin * z)) : Vec3(x + r * y);
+        }
+      }
+    }
+    for (const Tether& k : s.tethers) {
+      snapshot.points[next++] = at(k.thread, k.s).x;
+      snapshot.points[next++] = body(k.body) * k.p;
+    }
+  }
+};
+
+result::Energy energy_now(const SystemData& s, const State& state, WorkspaceData& w) {
+  set_mesh(s, state, w);
+  set_damping(s, state, 0, w);
+  w.scale_h = s.damps ? -1 : 0;
+  s.poses(state.t, w.X_WB);
+  evaluate(s, state.e.data(), false, 0, w);
+  result::Energy out;
+  for (int j = 0; j < state.node_count(); ++j) out.elastic += w.elements.energy[0][j];
+  mass_times(w, state.node_count(), state.v.data(), w.scratch.data());
+  for (int i = 0; i < 12 * state.node_count(); ++i) out.kinetic += 0.5 * state.v[i] * w.scratch[i];
+  out.gravity = potential(s, state, state.e.data(), state.t, 1, w);
+  // The springs of tethers are elastic.
+  for (const Tether& k : s.tethers) {
+    const Spot at = spot_at(s, state, k.thread, k.s);
+    const Vec3 anchor = k.body < 0 ? k.p : w.X_WB[k.body] * k.p;
+    const double stretch =
+        (midline(state.e.data(), at.slot, w.length[at.slot], at.xi).x - anchor).norm() - k.rest_length;
+    const double v = k.tension_only && stretch < 0 ? 0 : 0.5 * k.stiffness * stretch * stretch;
+    out.gravity -= v;
+    out.elastic += v;
+  }
+  return out;
+}
+
+}  // namespace
+
+result::Energy energy(const System& system, const State& state, Workspace& workspace) {
+  return energy_now(system.data(), state, workspace.data());
+}
+
+Station station(const System& system, const State& state, Workspace& workspace, int thread, double s) {
+  const result::Energy energy = energy_now(system.data(), state, workspace.data());
+  return Observer{system.data(), state, workspace.data(), energy, {}}.at(thread, s);
+}
+
+ContactReport contact_report(const System& system, const State& state, Workspace& workspace) {
+  const SystemData& s = system.data();
+  if (!s.contact) return {};
+  set_mesh(s, state, workspace.data());
+  s.poses(state.t, workspace.data().X_WB);
+  return {static_cast<int>(state.touch.size()) / 5,
+          deepest_overlap(s, state, state.e.data(), workspace.data())};
+}
+
+void observe(const System& system, const State& state, Workspace& workspace, result::Snapshot& snapshot) {
+  const SystemData& s = system.data();
+  const Observer at{s, state, workspace.data(), energy(system, state, workspace),
+                    contact_report(system, state, workspace)};
+  snapshot.resize(s.layout);
+  snapshot.time = state.t;
+  for (std::size_t i = 0; i < s.bodies.size(); ++i) {
+    snapshot.rotations[i] = math::to_quat(at.w.X_WB[i].R);
+    snapshot.positions[i] = at.w.X_WB[i].p;
+  }
+  at.lines(snapshot);
+  for (std::size_t k = 0; k < s.columns.size(); ++k) snapshot.scalars[k] = at.scalar(s.columns[k]);
+}
+
+}  // namespace limber::thread

@@ -1,0 +1,159 @@
+// System, Workspace and State: handles, the initial state, and its bytes.
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+
+#include "limber/thread/system.h"
+
+namespace limber::thread {
+namespace {
+
+template <class T>
+void put(std::string& out, const T& value) {
+  out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+template <class T>
+void put(std::string& out, const std::vector<T>& values) {
+  put(out, static_cast<std::uint64_t>(values.size()));
+  out.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+}
+
+class Reader {
+ public:
+  explicit Reader(const std::string& bytes) : bytes_(bytes) {}
+  template <class T>
+  void get(T& value) {
+    take(&value, sizeof value);
+  }
+  template <class T>
+  void get(std::vector<T>& values) {
+    std::uint64_t n = 0;
+    get(n);
+    if (n > (bytes_.size() - at_) / sizeof(T)) throw std::invalid_argument("state: bytes end too early");
+    values.resize(n);
+    take(values.data(), n * sizeof(T));
+  }
+  void end() const {
+    if (at_ != bytes_.size()) throw std::invalid_argument("state: bytes are left over");
+  }
+
+ private:
+  void take(void* to, std::size_t n) {
+    if (bytes_.size() - at_ < n) throw std::invalid_argument("state: bytes end too early");
+    std::memcpy(to, bytes_.data() + at_, n);
+    at_ += n;
+  }
+  const std::string& bytes_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+State System::rest() const {
+  const SystemData& s = *data_;
+  State state;
+  state.first.push_back(0);
+  for (const ThreadInfo& t : s.threads) {
+    for (int i = 0; i <= t.elements; ++i) state.place.push_back(i * (t.fine / t.elements));
+    state.first.push_back(state.node_count());
+  }
+  const std::size_t n = 12 * state.place.size();
+  for (auto* list : {&state.e, &state.v, &state.e_before, &state.v_before}) {
+    list->reserve(12 * static_cast<std::size_t>(s.capacity()));
+    list->assign(n, 0);
+  }
+  for (std::size_t t = 0; t < s.threads.size(); ++t)
+    for (int j = state.first[t]; j < state.first[t + 1]; ++j) {
+      const Pose& X = s.threads[t].start[state.place[j]];
+      double* q = state.e.data() + 12 * j;
+      for (int i = 0; i < 3; ++i) {
+        q[i] = X.p[i];
+        for (int c = 0; c < 3; ++c) q[3 + 3 * c + i] = X.R(i, c);
+        state.v[12 * j + i] = s.threads[t].velocity[i];
+      }
+    }
+  if (s.damps) {
+    state.strain_before.reserve(12 * static_cast<std::size_t>(s.capacity() + 1));
+    state.strain_before.assign(n + 12, 0);
+  }
+  WorkspaceData w(s);
+  place_fixes(s, state, 0, state.e.data(), w);
+  return state;
+}
+
+const Model& System::model() const { return data_->model; }
+const result::Layout& System::layout() const { return data_->layout; }
+int System::thread_count() const { return static_cast<int>(data_->threads.size()); }
+int System::dof_count() const {
+  int n = 0;
+  for (const ThreadInfo& t : data_->threads) n += 12 * (t.elements + 1);
+  return n;
+}
+std::string System::solver() const {
+  return data_->options.solver == Solver::cg ? "cg" : "block-tridiagonal";
+}
+double System::radius(int thread) const { return data_->threads[thread].rod.radius; }
+double System::length(int thread) const { return data_->threads[thread].length; }
+
+std::string State::save() const {
+  std::string bytes;
+  put(bytes, t), put(bytes, step);
+  put(bytes, first), put(bytes, place);
+  put(bytes, e), put(bytes, v), put(bytes, e_before), put(bytes, v_before);
+  put(bytes, h_before), put(bytes, strain_before), put(bytes, touch);
+  put(bytes, dissipated), put(bytes, work);
+  return bytes;
+}
+
+void State::load(const std::string& bytes) {
+  State copy = *this;
+  Reader in(bytes);
+  in.get(copy.t), in.get(copy.step);
+  in.get(copy.first), in.get(copy.place);
+  in.get(copy.e), in.get(copy.v), in.get(copy.e_before), in.get(copy.v_before);
+  in.get(copy.h_before), in.get(copy.strain_before), in.get(copy.touch);
+  in.get(copy.dissipated), in.get(copy.work);
+  in.end();
+  if (copy.first.size() != first.size() || copy.e.size() != 12 * copy.place.size() ||
+      copy.v.size() != copy.e.size())
+    throw std::invalid_argument("state: bytes are of a system of another size");
+  *this = std::move(copy);
+}
+
+WorkspaceData::WorkspaceData(const SystemData& s) {
+  const int n = s.capacity();
+  elements.resize(n);
+  solver.resize(n);
+  held.assign(n, 0);
+  thread_of.assign(n, 0);
+  length.assign(n, 0);
+  weight.assign(2 * static_cast<std::size_t>(n) + 2, 0);
+  for (auto* list : {&e, &e_hat, &v_hat, &rhs, &delta, &external, &scratch, &e_start, &e_try, &contact.shift,
+                     &contact.free_motion})
+    list->assign(12 * static_cast<std::size_t>(n), 0);
+  if (s.options.solver == Solver::cg)
+    for (auto* list : {&cg_r, &cg_z, &cg_p, &cg_q}) list->assign(12 * static_cast<std::size_t>(n), 0);
+  if (s.options.solver == Solver::cg) cg_block.assign(144 * static_cast<std::size_t>(n), 0);
+  X_WB.resize(s.bodies.size());
+  contact.X0.resize(s.bodies.size());
+  contact.X1.resize(s.bodies.size());
+  place.reserve(n);
+}
+
+Workspace::Workspace(const System& system) : data_(std::make_unique<WorkspaceData>(system.data())) {}
+Workspace::Workspace(Workspace&&) noexcept = default;
+Workspace::~Workspace() = default;
+
+void Workspace::fill_with_nan() {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  WorkspaceData& w = *data_;
+  w.place.clear();  // the mesh is set up afresh
+  for (Table* t :
+       {&w.elements.x, &w.elements.F, &w.elements.P, &w.elements.strain, &w.elements.z, &w.elements.stress})
+    t->fill(nan);
+  for (auto* list : {&w.elements.D, &w.elements.O, &w.elements.g, &w.e, &w.e_hat, &w.v_hat, &w.rhs, &w.delta,
+                     &w.external, &w.scratch, &w.e_start, &w.e_try, &w.contact.shift, &w.contact.free_motion})
+    std::fill(list->begin(), list->end(), nan);
+}
+
+}  // namespace limber::thread

@@ -1,0 +1,123 @@
+// Where threads come to rest: Newton on the exact tangent with a mass term that fades (pseudo-transient
+// continuation): (σM + K) δ = f − ∇V. σ is raised where the tangent is not positive definite
+// or where a direction would turn too far, and lowered otherwise; at the end σ = 0 and the
+// iteration is Newton's. Loads may be applied in steps.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "limber/thread/system.h"
+
+namespace limber::thread {
+namespace {
+
+struct Relaxation {
+  const SystemData& s;
+  State& state;
+  WorkspaceData& w;
+  const StaticOptions& options;
+  StaticResult& out;
+  double load = 1;
+
+  int nodes() const { return state.node_count(); }
+
+  // Forces left over, in node axes, as a length-weighted norm: x_,x and the directors act over an element.
+  double norm(const double* r) const {
+    double sum = 0;
+    for (int j = 0; j < nodes(); ++j) {
+      const double l = w.length[j] > 0 ? w.length[j] : w.length[j - 1];
+      for (int i = 0; i < 3; ++i) sum += r[12 * j + i] * r[12 * j + i];
+      for (int i = 3; i < 12; ++i) sum += r[12 * j + i] * r[12 * j + i] / (l * l);
+    }
+    return std::sqrt(sum);
+  }
+
+  bool relax() {
+    double sigma = 0;
+    bool settled = false;  // the last step was Newton's and moved nothing: what is left is rounding
+    const int n = 12 * nodes();
+    // A mass weight that belongs to the slowest motion: one turn of the whole thread in a unit of its own
+    // time.
+    const ThreadInfo& t = s.threads[0];
+    const double unit = t.rod.E * std::max(t.rod.I_y, t.rod.I_z) /
+                        (t.rod.density * t.rod.A * t.length * t.length * t.length * t.length);
+    while (out.report.total_iterations < options.max_iterations) {
+      ++out.report.total_iterations;
+      place_fixes(s, state, state.t, w.e.data(), w);
+      if (!evaluate(s, w.e.data(), true, sigma, w)) return false;
+      external_forces(s, state, w.e.data(), state.t, load, 0, true, w);
+      std::copy_n(w.external.begin(), n, w.rhs.begin());
+      const bool local = s.options.element == Element::log;
+      if (local) to_node_axes(w, nodes(), w.rhs.data(), w.rhs.data());
+      const double acting = norm(w.rhs.data()) + 1e-12 * t.rod.E * t.rod.A + norm(w.elements.g.data()) * 1e-3;
+      for (int i = 0; i < n; ++i) w.rhs[i] -= w.elements.g[i];
+      hold(w, nodes(), w.rhs.data(), true, w.elements);
+      const double left = norm(w.rhs.data());
+      out.residual = left / acting;
+      if (out.residual < options.tolerance || settled) return true;
+      // Far from rest the way leads downhill only where the tangent has no negative direction. Near it Newton
+      // may go on: an equilibrium that is not stable is one too, and the report says so.
+      if (factor(s, nodes(), nodes() / 2, w) >= 0 && out.residual > 1e-3) {
+        sigma = std::max(4 * sigma, unit);
+        continue;
+      }
+      out.negative = sigma == 0 ? w.solver.negative() : out.negative;
+      std::copy_n(w.rhs.begin(), n, w.delta.begin());
+      thread::solve(s, nodes(), w.delta.data(), w);
+      if (local) to_world(w, nodes(), w.delta.data(), w.delta.data());
+      double turn = 0;
+      for (int i = 0; i < n; ++i)
+        if (i % 12 >= 3) turn = std::max(turn, std::abs(w.delta[i]));
+      settled = sigma == 0 && turn < 1e-9;
+      // Long steps are cut; what they stretch is taken back by the next ones.
+      const double cut = turn > 0.5 ? 0.5 / turn : 1;
+      std::copy_n(w.e.begin(), n, w.e_start.begin());
+      for (int i = 0; i < n; ++i) w.e[i] += cut * w.delta[i];
+      if (!(turn < 1e8) || !evaluate(s, w.e.data(), false, 0, w)) {
+        std::copy_n(w.e_start.begin(), n, w.e.begin());
+        sigma = std::max(4 * sigma, unit);
+        continue;
+      }
+      if (turn > 0.5)
+        sigma = std::max(1.5 * sigma, 0.1 * unit);
+      else
+        sigma = turn < 0.1 ? (sigma < 1e-4 * unit ? 0 : 0.2 * sigma) : 0.7 * sigma;
+    }
+    return false;
+  }
+};
+
+}  // namespace
+
+StaticResult solve_static(const System& system, State& state, Workspace& workspace,
+                          const StaticOptions& options) {
+  const SystemData& s = system.data();
+  WorkspaceData& w = workspace.data();
+  StaticResult out;
+  set_mesh(s, state, w);
+  set_damping(s, state, 0, w);
+  w.scale_h = s.damps ? -1 : 0;
+  Relaxation solver{s, state, w, options, out};
+  std::copy_n(state.e.begin(), state.e.size(), w.e.begin());
+  for (int k = 1; k <= options.load_steps; ++k) {
+    solver.load = static_cast<double>(k) / options.load_steps;
+    if (solver.relax()) continue;
+    out.report.status = result::Status::not_converged;
+    out.report.message = fmt::format(
+        "no equilibrium found in {} iterations at {:.0f} % of the load: forces of {:.2g} of those that act "
+        "are left",
+        out.report.total_iterations, 100 * solver.load, out.residual);
+    return out;
+  }
+  std::copy_n(w.e.begin(), state.e.size(), state.e.begin());
+  std::fill(state.v.begin(), state.v.end(), 0.0);
+  state.e_before = state.e;
+  state.v_before = state.v;
+  state.h_before = 0;
+  out.energy = energy(system, state, workspace);
+  out.report.iterations = static_cast<int>(out.report.total_iterations);
+  return out;
+}
+
+}  // namespace limber::thread

@@ -1,0 +1,259 @@
+// One step: backward Euler or BDF2, linearised where the last step ended (section 6.1), with contact.
+//
+//   e = ê + ch v,  v = v̂ + ch a     (Euler: ê = e_n, c = 1; BDF2 with ω = h/h_before:
+//                                    ê = ((1+ω)² e_n − ω² e_{n−1})/(1+2ω), c = (1+ω)/(1+2ω), v̂ likewise)
+//   (w M + K) δ = f − ∇V(e) − M (w (e − ê) − v̂/(ch)),      w = 1/(ch)² + α/(ch)
+//
+// with the exact tangent K. One Newton iteration is enough while directions change little in a step; another
+// one follows when they do. A step that fails (turned inside out, not positive definite, contact not kept
+// apart) is divided in two, up to eight times.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "limber/thread/system.h"
+
+namespace limber::thread {
+namespace {
+
+constexpr double enough = 0.02;   // [rad] change of direction in an iteration after which it is the last
+constexpr double too_much = 1.5;  // … and beyond which the step is divided
+constexpr int most_iterations = 12;
+constexpr int most_halvings = 8;
+
+struct Scheme {
+  double ch = 0;
+  double now = 1, before = 0;  // ê = now e_n + before e_{n−1}
+};
+
+Scheme scheme(const SystemData& s, const State& state, double h, bool touching) {
+  if (s.options.integrator == Integrator::euler || state.h_before == 0 || touching) return {h, 1, 0};
+  const double w = h / state.h_before;
+  return {h * (1 + w) / (1 + 2 * w), (1 + w) * (1 + w) / (1 + 2 * w), -w * w / (1 + 2 * w)};
+}
+
+// Largest change of a direction.
+double change_of(int nodes, const double* delta) {
+  double most = 0;
+  for (int j = 0; j < nodes; ++j)
+    for (int k = 3; k < 12; ++k) most = std::max(most, std::abs(delta[12 * j + k]));
+  return most;
+}
+
+struct Stepper {
+  const SystemData& s;
+  State& state;
+  WorkspaceData& w;
+  result::SolveReport& report;
+
+  bool touching() const { return s.contact && w.contact.active > 0; }
+
+  void remember_strains() {
+    for (int j = 0; j < state.node_count(); ++j)
+      for (int i = 0; i < 6; ++i) {
+        state.strain_before[12 * j + i] = w.elements.z[i][j];
+        state.strain_before[12 * j + 6 + i] = w.elements.strain[i][j];
+      }
+  }
+
+  // The right-hand side at w.e: what is left of the equation of motion.
+  void residual(const Scheme& k, double t, bool tangent) {
+    const int nodes = state.node_count();
+    external_forces(s, state, w.e.data(), t, 1, k.ch, tangent, w);
+    const double ch2 = 1 / (k.ch * k.ch);
+    for (int j = 0; j < nodes; ++j) {
+      const double air = s.threads[w.thread_of[j]].rod.air / k.ch;
+      for (int i = 12 * j; i < 12 * j + 12; ++i)
+        w.scratch[i] = (ch2 + air) * (w.e[i] - w.e_hat[i]) - w.v_hat[i] / k.ch;
+    }
+    mass_times(w, nodes, w.scratch.data(), w.rhs.data());
+    for (int i = 0; i < 12 * nodes; ++i) w.rhs[i] = w.external[i] - w.rhs[i];
+    if (s.options.element == Element::log) to_node_axes(w, nodes, w.rhs.data(), w.rhs.data());
+    for (int i = 0; i < 12 * nodes; ++i) w.rhs[i] -= w.elements.g[i];
+  }
+
+  bool advance(double h) {
+    const int nodes = state.node_count();
+    const Scheme k = scheme(s, state, h, touching());
+    const std::size_t n = 12 * static_cast<std::size_t>(nodes);
+    for (std::size_t i = 0; i < n; ++i) {
+      w.e_hat[i] = k.now * state.e[i] + k.before * state.e_before[i];
+      w.v_hat[i] = k.now * state.v[i] + k.before * state.v_before[i];
+    }
+    std::copy_n(state.e.begin(), n, w.e.begin());
+    if (s.damps) {
+      set_damping(s, state, 0, w);
+      if (!evaluate(s, w.e.data(), false, 0, w)) return false;
+      remember_strains();
+      set_damping(s, state, h, w);
+    }
+    const double t = state.t + h;
+    place_fixes(s, state, t, w.e.data(), w);
+    if (s.contact) prepare_contacts(s, state, h, w);
+    if (!iterate(k, t)) return false;
+    if (s.damps || moving_fixes() || !s.loads.empty() || !s.line_loads.empty()) account(k, t);
+    for (std::size_t i = 0; i < n; ++i) {
+      state.e_before[i] = state.e[i];
+      state.v_before[i] = state.v[i];
+      state.v[i] = (w.e[i] - w.e_hat[i]) / k.ch;
+      state.e[i] = w.e[i];
+    }
+    state.h_before = h;
+    state.t = t;
+    take_air(h);
+    if (s.contact) finish_contacts();
+    return true;
+  }
+
+  bool iterate(const Scheme& k, double t) {
+    const int nodes = state.node_count();
+    const int most = s.options.iterations > 0 ? s.options.iterations : most_iterations;
+    // Mass-proportional damping is the same for all nodes of one thread; its mean enters the tangent.
+    const double weight = 1 / (k.ch * k.ch) + s.threads[0].rod.air / k.ch;
+    for (int iteration = 1; iteration <= most; ++iteration) {
+      if (!evaluate(s, w.e.data(), true, weight, w)) return false;
+      residual(k, t, true);
+      hold(w, nodes, w.rhs.data(), true, w.elements);
+      const int top = s.contact && w.contact.top >= 0 ? w.contact.top : nodes / 2;
+      if (factor(s, nodes, top, w) >= 0) return false;
+      std::copy_n(w.rhs.begin(), 12 * nodes, w.delta.begin());
+      solve(s, nodes, w.delta.data(), w);
+      report.solver_iterations = std::max(report.solver_iterations, w.cg_iterations);
+      if (s.contact && !resolve_contacts(s, state, w)) return false;
+      const double change = change_of(nodes, w.delta.data());
+      if (!(change < too_much)) return false;
+      if (s.options.element == Element::log) to_world(w, nodes, w.delta.data(), w.delta.data());
+      for (int i = 0; i < 12 * nodes; ++i) w.e[i] += w.delta[i];
+      report.iterations = std::max(report.iterations, iteration);
+      ++report.total_iterations;
+      if (s.options.iterations == 0 && change < enough) return true;
+    }
+    return s.options.iterations > 0;
+  }
+
+  bool moving_fixes() const {
+    return std::ranges::any_of(s.fixes, [&](const Fix& f) { return f.body >= 0 && s.bodies[f.body].moves; });
+  }
+
+  // Work of given motions and of dampers in the step: from the forces at its end.
+  void account(const Scheme& k, double t) {
+    const int nodes = state.node_count();
+    if (!evaluate(s, w.e.data(), false, 0, w)) return;
+    residual(k, t, false);
+    if (s.options.element == Element::log) to_world(w, nodes, w.rhs.data(), w.rhs.data());
+    for (int j = 0; j < nodes; ++j)
+      for (int r = 0; r < 12; ++r)
+        if (w.held[j] >> (r / 3) & 1u)
+          state.work -= w.rhs[12 * j + r] * (w.e[12 * j + r] - state.e[12 * j + r]);
+    // Loads: all external forces but weight and springs, which have energies of their own.
+    if (!s.loads.empty() || !s.line_loads.empty()) {
+      std::fill_n(w.scratch.begin(), 12 * nodes, 0.0);
+      std::swap(w.external, w.scratch);
+      load_forces(s, state, t, 1, w);
+      for (int i = 0; i < 12 * nodes; ++i) state.work += w.external[i] * (w.e[i] - state.e[i]);
+    }
+    if (!s.damps) return;
+    std::copy_n(w.elements.g.begin(), 12 * nodes, w.scratch.begin());
+    set_damping(s, state, 0, w);
+    if (!evaluate(s, w.e.data(), false, 0, w)) return;
+    for (int i = 0; i < 12 * nodes; ++i) w.scratch[i] -= w.elements.g[i];
+    to_world(w, nodes, w.scratch.data(), w.scratch.data());
+    for (int i = 0; i < 12 * nodes; ++i) state.dissipated += w.scratch[i] * (w.e[i] - state.e[i]);
+  }
+
+  // What the air took: α vᵀM v.
+  void take_air(double h) {
+    const int nodes = state.node_count();
+    if (std::ranges::none_of(s.threads, [](const ThreadInfo& t) { return t.rod.air > 0; })) return;
+    mass_times(w, nodes, state.v.data(), w.scratch.data());
+    for (int j = 0; j < nodes; ++j)
+      for (int i = 12 * j; i < 12 * j + 12; ++i)
+        state.dissipated += h * s.threads[w.thread_of[j]].rod.air * state.v[i] * w.scratch[i];
+  }
+
+  // Keeps the forces of contacts for the next step, and what friction took.
+  void finish_contacts() {
+    ContactWork& c = w.contact;
+    state.touch.clear();
+    for (std::size_t k = 0; k < c.touches.size(); ++k) {
+      const double* x = c.lambda.data() + 4 * k;
+      if (x[0] <= 0) continue;
+      const Touch& at = c.touches[k];
+      const Vec3 force = x[0] * at.n + x[1] * at.t1 + x[2] * at.t2;
+      for (const double v : {double(at.key[0]), double(at.key[1]), force[0], force[1], force[2]})
+        state.touch.push_back(v);
+    }
+    state.dissipated += c.friction_work;
+    c.active = static_cast<int>(state.touch.size()) / 5;
+  }
+
+  bool divided(double h, int halvings) {
+    w.before = state;
+    if (advance(h)) return true;
+    state = w.before;
+    if (halvings == 0) return false;
+    ++report.substeps;
+    const State kept = state;  // w.before is used again below
+    if (divided(h / 2, halvings - 1) && divided(h / 2, halvings - 1)) return true;
+    state = kept;
+    return false;
+  }
+
+  // With contact a step is at most `substep`, and nothing moves farther than a radius.
+  double longest() const {
+    if (!s.contact) return std::numeric_limits<double>::infinity();
+    double fastest = 0;
+    for (int j = 0; j < state.node_count(); ++j) {
+      const Eigen::Map<const Vec3> v(state.v.data() + 12 * j);
+      fastest = std::max(fastest, v.squaredNorm());
+    }
+    fastest = std::sqrt(fastest);
+    const double reach = 0.8 * s.smallest_radius;
+    return fastest * s.options.substep > reach ? reach / fastest : s.options.substep;
+  }
+};
+
+}  // namespace
+
+result::SolveReport step(const System& system, State& state, Workspace& workspace, double h) {
+  const SystemData& s = system.data();
+  WorkspaceData& w = workspace.data();
+  result::SolveReport report;
+  set_mesh(s, state, w);
+  if (s.damps || w.scale_h != 0) {
+    set_damping(s, state, 0, w);
+    w.scale_h = s.damps ? -1 : 0;
+  }
+  const double end = state.t + h;
+  const std::int64_t number = state.step;
+  State& start = w.start;
+  start = state;
+  Stepper stepper{s, state, w, report};
+  double left = h;
+  w.contact.active = static_cast<int>(state.touch.size()) / 5;
+  while (left > 1e-12 * h) {
+    const double limit = stepper.longest();
+    const double part = left <= limit ? left : left / std::ceil(left / limit);
+    if (!stepper.divided(part, most_halvings)) {
+      state = start;
+      report.status = result::Status::not_converged;
+      report.time = state.t;
+      report.message = fmt::format(
+          "the step at t = {:.6g} s did not converge, divided {} times; a shorter step or a finer mesh may "
+          "help",
+          state.t, most_halvings);
+      return report;
+    }
+    left -= part;
+    if (adapt(s, state, w)) state.touch.clear();
+  }
+  state.t = end;
+  state.step = number + 1;
+  report.time = end;
+  report.steps = 1;
+  return report;
+}
+
+}  // namespace limber::thread

@@ -1,0 +1,249 @@
+// What compile() makes of a model, and the scratch of a step. Internal to thread/.
+#pragma once
+
+#include <array>
+
+#include "limber/contact/box_tree.h"
+#include "limber/contact/cone_solver.h"
+#include "limber/contact/solid.h"
+#include "limber/thread/block_tridiagonal.h"
+#include "limber/thread/stiffness.h"
+#include "limber/thread/thread.h"
+
+namespace limber::thread {
+
+// A body whose pose is a function of time.
+struct DrivenBody {
+  int parent = -1;
+  JointKind kind = JointKind::fixed;
+  Pose X_PF, X_MB;
+  bool moves = false;
+  std::array<TimeFunction, 6> q;
+};
+
+struct BodySolid {
+  int body = -1;  // −1: the world
+  contact::Geometry geometry;
+  Pose X_BG;
+};
+
+struct ThreadInfo {
+  std::string name;
+  Rod rod;
+  int elements = 0;  // of the coarsest mesh
+  int fine = 0;      // elements << levels: places run from 0 to this
+  double length = 0;
+  double unit = 0;                      // [m] of the finest element
+  std::vector<Pose> start;              // (fine + 1) node axes at t = 0 in the world
+  bool straight = false;                // at ease
+  std::vector<ElementStiffness> level;  // (levels + 1), the coarsest first
+  Vec3 velocity = Vec3::Zero();
+};
+
+// Which of a node's vectors are held: bit 0 position, 1 the midline's direction, 2 and 3 the section's.
+struct Fix {
+  int thread = 0, place = 0;
+  unsigned held = 0;
+  int body = -1;
+  Pose X_BN;  // the node's axes in the body
+};
+
+// A stretch of a thread that begins inside a solid, at a clamp: the two do not touch.
+struct Spared {
+  int thread = 0, solid = 0;
+  double s0 = 0, s1 = 0;  // [m]
+};
+
+struct ThreadLoad {
+  int thread = 0;
+  double s = 0;
+  Vec3 arm = Vec3::Zero();  // in the thread's axes
+  VectorFunction force, moment;
+  bool follows = false;
+};
+
+struct LineLoad {
+  int thread = 0;
+  double s0 = 0, s1 = 1;
+  VectorFunction force;
+  bool follows = false;
+};
+
+// A spring from a thread to the world or a body: also the soft handle of an interactive pull.
+struct Tether {
+  int thread = 0;
+  double s = 0;
+  int body = -1;
+  Vec3 p = Vec3::Zero();
+  double stiffness = 0, damping = 0, rest_length = 0;
+  bool tension_only = false;
+};
+
+struct Column {
+  Quantity quantity = Quantity::position;
+  int thread = -1;
+  double s = 0;
+  Vec3 arm = Vec3::Zero();
+  int body = -1;
+  int component = 0;
+  int spring = -1;
+};
+
+struct SystemData {
+  Model model;
+  Options options;
+  std::vector<ThreadInfo> threads;
+  std::vector<DrivenBody> bodies;
+  std::vector<BodySolid> solids;
+  std::vector<Fix> fixes;
+  std::vector<Spared> spared;
+  std::vector<ThreadLoad> loads;
+  std::vector<LineLoad> line_loads;
+  std::vector<Tether> tethers;
+  bool contact = false, self_contact = false;
+  double friction = 0;
+  bool damps = false;  // some thread has material damping
+  double smallest_radius = 0, size = 1;
+  double energy0 = 0;  // [J] at the start
+
+  result::Layout layout;
+  std::vector<Column> columns;
+  std::vector<int> samples;  // (threads) points of each thread's line
+
+  int capacity() const;  // nodes of the finest mesh
+  void poses(double t, std::vector<Pose>& X_WB) const;
+
+  explicit SystemData(Model m) : model(std::move(m)) {}
+};
+
+// One side of a contact: a place of a thread's midline, and what its surface point follows.
+struct TouchSide {
+  int slot = -1;  // −1: a solid
+  double xi = 0;
+  double line[4] = {};     // weights of x, x_,x at the slot's two nodes in the midline's point
+  double section[4] = {};  // weights of x_,y, x_,z at the two nodes in the surface's point
+};
+struct Touch {
+  TouchSide a, b;
+  Vec3 n = Vec3::Zero(), t1 = Vec3::Zero(), t2 = Vec3::Zero();  // n from b to a
+  double free_gap = 0;                                          // gap less n·(motion of the step so far)
+  Vec3 slip0 = Vec3::Zero();  // slip of a step that moves nothing: given motions of nodes and solids
+  std::array<int, 2> key{};   // of the two capsules, for warm starts
+};
+
+struct Capsule {
+  int slot = 0, part = 0, thread = 0;
+  double xi0 = 0, xi1 = 0;
+  double s0 = 0, s1 = 0;  // [m] along the thread
+  bool last = false;      // of its thread
+};
+
+struct ContactWork {
+  std::vector<Capsule> capsules;
+  std::vector<Vec3> p0, q0, p1, q1;  // (capsules) ends, at the beginning of the step and now
+  contact::BoxTree tree;
+  std::vector<std::pair<int, int>> pairs;  // capsules that may touch; second < 0: solid −1 − second
+  std::vector<contact::Solid> solids0, solids1;
+  double bound = 0;  // [m] how far anything may move for `pairs` to hold
+  int top = -1;      // highest node of a pair; −1: none
+  std::vector<Touch> touches;
+  std::vector<double> pool;         // rows after forward substitution, four a contact side by side
+  std::vector<std::size_t> offset;  // (touches) into pool
+  std::vector<int> first, end;      // (touches) nodes
+  contact::ContactMatrix W;
+  std::vector<double> block;  // (pairs of touches x 16), and which they are
+  std::vector<std::pair<int, int>> blocks;
+  std::vector<int> order, degree;
+  std::vector<double> free, friction, lambda;
+  std::vector<double> shift;        // (nodes x 12) A⁻¹Jᵀλ
+  std::vector<double> free_motion;  // (nodes x 12) of the step without contact, in node axes
+  std::vector<Pose> X0, X1;         // bodies at the beginning and the end of the step
+  const State* state = nullptr;     // whose forces warm starts come from
+  std::size_t hint = 0;
+  long sweeps = 0;           // of the forces' iteration, in all
+  int active = 0;            // contacts with a force in the last step
+  double friction_work = 0;  // [J] taken by friction in the step at hand
+};
+
+struct WorkspaceData {
+  explicit WorkspaceData(const SystemData& s);
+
+  ElementArrays elements;
+  BlockTridiagonal solver;
+  // Of the mesh that the arrays are set up for.
+  std::vector<std::int32_t> first, place;
+  double scale_h = -1;         // step that the damping scale belongs to
+  std::vector<unsigned> held;  // (nodes) bits
+  std::vector<int> thread_of;  // (nodes)
+  std::vector<double> length;  // (nodes) of the slot's element; 0: none
+  std::vector<double> weight;  // (nodes x 2) mass a unit of x and of x_,x: gravity's share
+
+  std::vector<double> e, e_hat, v_hat, rhs, delta, external, scratch;  // (nodes x 12)
+  std::vector<double> e_start, e_try;
+  std::vector<Pose> X_WB;
+  ContactWork contact;
+  State before, start;
+  // CG
+  std::vector<double> cg_r, cg_z, cg_p, cg_q, cg_block;
+  std::vector<double> K;  // (24 x 24) scratch of the other elements
+  int cg_iterations = 0;
+  double work = 0, dissipated = 0;
+};
+
+// --- mesh.cpp: slot and node constants of a state's mesh; also what the damping of a step of size h adds.
+void set_mesh(const SystemData& s, const State& state, WorkspaceData& w);
+void set_damping(const SystemData& s, const State& state, double ch, WorkspaceData& w);
+int node_at(const State& state, int thread, int place);  // −1: none
+struct Spot {
+  int slot = 0;
+  double xi = 0;
+};
+Spot spot_at(const SystemData& s, const State& state, int thread, double fraction);
+// Splits and joins elements; true if the mesh changed.
+bool adapt(const SystemData& s, State& state, WorkspaceData& w);
+
+// --- forces.cpp
+// Gradient w.elements.g and, with a tangent, blocks of mass_weight · M + K at the coordinates e; false if a
+// gradient is turned inside out or an element turns by nearly π (by 2.7 rad with contact: such a midline
+// means nothing to capsules).
+bool evaluate(const SystemData& s, const double* e, bool tangent, double mass_weight, WorkspaceData& w);
+// Loads, gravity, tethers at the coordinates e and time t in world axes into w.external; their stiffness
+// (tethers) is added to the diagonal blocks if `tangent`. ch > 0: dampers too.
+void external_forces(const SystemData& s, const State& state, const double* e, double t, double load,
+                     double ch, bool tangent, WorkspaceData& w);
+void load_forces(const SystemData& s, const State& state, double t, double load,
+                 WorkspaceData& w);                                                // loads alone, added
+void mass_times(const WorkspaceData& w, int nodes, const double* y, double* out);  // out = M y, world axes
+double potential(const SystemData& s, const State& state, const double* e, double t, double load,
+                 const WorkspaceData& w);  // of gravity, dead forces and tethers
+void to_node_axes(const WorkspaceData& w, int nodes, const double* world, double* local);
+void to_world(const WorkspaceData& w, int nodes, const double* local, double* world);
+void hold(const WorkspaceData& w, int nodes, double* rhs, bool matrix, ElementArrays& a);  // held rows out
+void place_fixes(const SystemData& s, const State& state, double t, double* e, WorkspaceData& w);
+int factor(const SystemData& s, int nodes, int top, WorkspaceData& w);
+void solve(const SystemData& s, int nodes, double* x, WorkspaceData& w);
+
+// --- contacts.cpp
+// Capsules and pairs that may touch in a step of size h from the state.
+void prepare_contacts(const SystemData& s, const State& state, double h, WorkspaceData& w);
+// Changes the motion w.delta (node axes, from w.e) so that nothing overlaps; false if it could not be kept
+// apart.
+bool resolve_contacts(const SystemData& s, const State& state, WorkspaceData& w);
+double deepest_overlap(const SystemData& s, const State& state, const double* e, WorkspaceData& w);
+// --- contact_rows.cpp: W and the forces.
+void add_rows(const SystemData& s, int from, WorkspaceData& w);       // touches from index `from` on
+void solve_forces(const SystemData& s, int nodes, WorkspaceData& w);  // into w.delta
+
+// Position of the midline and of a director in a slot.
+struct Midline {
+  Vec3 x, slope;  // slope: dx/ds
+};
+Midline midline(const double* e, int slot, double l, double xi);
+
+// --- elements_paper.cpp: the paper's and the Green–Lagrange element, in world axes.
+void other_elements(const SystemData& s, const double* e, int nodes, bool tangent, double mass_weight,
+                    WorkspaceData& w);
+// --- cg.cpp
+int conjugate_gradients(int nodes, double tolerance, double* x, WorkspaceData& w);
+
+}  // namespace limber::thread

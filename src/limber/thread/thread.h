@@ -1,0 +1,156 @@
+// Threads: slender continua that stretch, shear, bend and twist, with contact (Larsson, Wallgren, Larson
+// 2010). See docs/theory/thread.md.
+//
+//   auto sys = thread::compile(model, options);   // const: rods, rest shapes, clamps, matrices of every
+//   level thread::State s = sys.rest();                 // all that the next step depends on, the mesh too
+//   thread::Workspace w(sys);                     // scratch
+//   SolveReport r = thread::step(sys, s, w, h);
+//   thread::observe(sys, s, w, snapshot);
+//
+// Every beam of the model is a thread. Bodies are fixed or follow given motions: threads are clamped to them
+// and touch their shapes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "limber/model/model.h"
+#include "limber/result/report.h"
+#include "limber/result/snapshot.h"
+
+namespace limber::thread {
+
+// euler: backward Euler as published, first order, damps. bdf2: second order, damps little; steps with
+// contact and the first one are Euler steps.
+enum class Integrator : std::uint8_t { bdf2, euler };
+inline constexpr Integrator all_integrators[] = {Integrator::bdf2, Integrator::euler};
+const char* to_string(Integrator integrator);
+
+// log: gradients through log and stretch, split elasticity, exact tangent (element.h). printed: the paper's,
+// frozen rotation. green: full nonlinear (Green–Lagrange) strain with the split elasticity.
+enum class Element : std::uint8_t { log, printed, green };
+inline constexpr Element all_elements[] = {Element::log, Element::printed, Element::green};
+const char* to_string(Element element);
+
+// Of the printed element's frame: chord: along the nodes (the paper's eq. 10–12); polar: of the gradient in
+// the middle.
+enum class Frame : std::uint8_t { chord, polar };
+inline constexpr Frame all_frames[] = {Frame::chord, Frame::polar};
+const char* to_string(Frame frame);
+
+// direct: block-tridiagonal. cg: conjugate gradients with a block-Jacobi preconditioner, the paper's kind.
+enum class Solver : std::uint8_t { direct, cg };
+inline constexpr Solver all_solvers[] = {Solver::direct, Solver::cg};
+const char* to_string(Solver solver);
+
+struct Options {
+  Integrator integrator = Integrator::bdf2;
+  Element element = Element::log;
+  Frame frame = Frame::chord;
+  Solver solver = Solver::direct;
+  double cg_tolerance = 1e-8;  // of the residual, relative
+  int iterations = 0;          // Newton iterations a step; 1: the paper's; 0: as many as the step needs
+  double substep = 1e-3;       // [s] longest step with contact; longer ones are divided
+  int levels = 0;              // an element may be split so many times over; 0: fixed mesh
+  double bend = 0.35;          // [rad] in an element: split beyond, join below `join` of it
+  double twist = 0.7;          // [rad]
+  double join = 0.4;
+};
+
+// All that the next step depends on. Copyable; `save` and `load` keep every bit.
+struct State {
+  double t = 0;                            // [s]
+  std::int64_t step = 0;                   // finished
+  std::vector<std::int32_t> first;         // (threads + 1) first node of each thread
+  std::vector<std::int32_t> place;         // (nodes) in units of the finest element from the thread's root
+  std::vector<double> e, v;                // (nodes x 12) x, x_,x, x_,y, x_,z and their rates
+  std::vector<double> e_before, v_before;  // (nodes x 12) one step ago, for bdf2
+  double h_before = 0;                     // [s] that step; 0: none
+  std::vector<double> strain_before;       // (slots x 24) strains of the last two steps, where a thread damps
+  std::vector<double> touch;  // (contacts x 5) the two capsules and the force of each contact: warm start
+  double dissipated = 0,
+         work = 0;  // [J] since the start: by dampers and friction, by loads and given motions
+  int node_count() const { return static_cast<int>(place.size()); }
+  std::string save() const;             // bytes
+  void load(const std::string& bytes);  // throws std::invalid_argument if they are no state of this system
+};
+
+struct SystemData;
+struct WorkspaceData;
+
+class System {
+ public:
+  explicit System(std::shared_ptr<const SystemData> data) : data_(std::move(data)) {}
+  State rest() const;
+  const Model& model() const;
+  const result::Layout& layout() const;  // what observe() fills
+  int thread_count() const;
+  int dof_count() const;  // of the mesh at the start
+  std::string solver() const;
+  double radius(int thread) const;  // [m] that contact sees
+  double length(int thread) const;  // [m]
+  const SystemData& data() const { return *data_; }
+
+ private:
+  std::shared_ptr<const SystemData> data_;
+};
+
+// Throws ModelError for what this method cannot run, with names.
+System compile(const Model& model, const Options& options = {});
+
+class Workspace {
+ public:
+  explicit Workspace(const System& system);
+  Workspace(Workspace&&) noexcept;
+  ~Workspace();
+  WorkspaceData& data() { return *data_; }
+  void fill_with_nan();
+
+ private:
+  std::unique_ptr<WorkspaceData> data_;
+};
+
+// One step of size h. On failure the state is left as it was and the report says where and why.
+result::SolveReport step(const System& system, State& state, Workspace& workspace, double h);
+
+void observe(const System& system, const State& state, Workspace& workspace, result::Snapshot& snapshot);
+result::Energy energy(const System& system, const State& state, Workspace& workspace);
+
+struct StaticOptions {
+  double tolerance = 1e-9;    // of the forces left over, relative to those that act
+  int max_iterations = 5000;  // in all
+  int load_steps = 1;
+};
+struct StaticResult {
+  result::SolveReport report;
+  double residual = 0;  // relative
+  int negative = 0;     // directions in which it is not stable
+  result::Energy energy;
+};
+// Where the threads come to rest under the loads of the state's time; contact is not looked at. The state is
+// left there, at rest; on failure as it was.
+StaticResult solve_static(const System& system, State& state, Workspace& workspace,
+                          const StaticOptions& options = {});
+
+// The midline and section at a fraction s of a thread's length.
+struct Station {
+  Vec3 x, tangent;       // [m], dx/ds of the unstrained length
+  Vec3 d_y, d_z;         // the section's directions
+  double tension = 0;    // [N]
+  double twist = 0;      // [1/m], of the strains
+  Vec2 curvature{0, 0};  // [1/m] about the section's y and z, of the strains
+  double torque = 0;     // [N·m]
+  Vec2 moment{0, 0};     // [N·m] about y and z
+};
+Station station(const System& system, const State& state, Workspace& workspace, int thread, double s);
+
+// What the contact of the last step looked like.
+struct ContactReport {
+  int contacts = 0;
+  double deepest = 0;  // [m] overlap left
+};
+ContactReport contact_report(const System& system, const State& state, Workspace& workspace);
+
+}  // namespace limber::thread
