@@ -13,6 +13,7 @@
 #include "limber/elastic/beam_frames.h"
 #include "limber/elastic/exact_rod.h"
 #include "limber/sim/driver.h"
+#include "limber/thread/thread.h"
 #include "live_scene.h"
 
 namespace limber::cli {
@@ -95,6 +96,24 @@ Candidate solve_chain(const Model& model, double at) {
   }
   if (!found.report.ok()) c.refusal = found.report.message;
   chain::observe(system, solver, rest, c.moments.emplace_back());
+  return c;
+}
+
+Candidate solve_thread(const Model& model, double at) {
+  Candidate c;
+  const thread::System system = thread::compile(model);
+  c.layout = system.layout();
+  thread::Workspace w(system);
+  thread::State state;
+  thread::StaticResult found;
+  c.seconds = INFINITY;
+  for (int k = 0; k < 3; ++k) {
+    state = system.rest();
+    state.t = at;
+    c.seconds = std::min(c.seconds, seconds_of([&] { found = thread::solve_static(system, state, w); }));
+  }
+  if (!found.report.ok()) c.refusal = found.report.message;
+  thread::observe(system, state, w, c.moments.emplace_back());
   return c;
 }
 
@@ -205,7 +224,7 @@ Comparison compare_statics(const scene::Scene& scene, double at) {
   Comparison out;
   out.time = at;
   const std::pair<const char*, Candidate (*)(const Model&, double)> methods[] = {
-      {"chain", solve_chain}, {"articulated", solve_articulated}};
+      {"chain", solve_chain}, {"articulated", solve_articulated}, {"thread", solve_thread}};
   for (const auto& [name, solve] : methods)
     for (const double factor : {0.25, 0.5, 1.0, 2.0}) {
       const Model model = chain::refined(scene.model, factor);

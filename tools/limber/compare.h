@@ -28,7 +28,7 @@ struct Comparison {
   std::vector<Candidate> candidates;  // best first, refused ones last
 };
 
-// Where beams come to rest: chain and articulated with a quarter, half, once and twice the elements. The
+// Where beams come to rest: chain, articulated and thread with a quarter, half, once and twice the elements. The
 // reference is the exact rod for one straight clamped beam under dead loads at its tip and its weight, else
 // the finest chain.
 Comparison compare_statics(const scene::Scene& scene, double at);
