@@ -88,13 +88,13 @@ std::vector<Object> material_objects() {
        "A part of the bend (of E and G) goes every second: rate · (stress / `stress`)^exponent. Quasi-static "
        "histories (`limber static --until`) use it.",
        {
-           quantity("rate", rate, "at that stress").needed().with(Range::non_negative).like("1e-6/s"),
+           quantity("rate", rate, "at that stress").needed().with(Range::non_negative).like("1e-6 Hz"),
            quantity("stress", pressure, "").needed().with(Range::positive).like("10 MPa"),
            quantity("exponent", number, "").with(Range::non_negative).otherwise("1"),
        },
        {},
        "",
-       "materials:\n  oak: {E: 11 GPa, density: 700 kg/m3, creep: {rate: 1e-7/s, stress: 20 MPa, exponent: "
+       "materials:\n  oak: {E: 11 GPa, density: 700 kg/m3, creep: {rate: 1e-7 Hz, stress: 20 MPa, exponent: "
        "3}}\n"},
       {T::section,
        "section",
