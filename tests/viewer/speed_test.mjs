@@ -6,8 +6,11 @@ import {check, finish, openBrowser, openPage, root, startView, test, until} from
 // 50 ms, the median of the moves of one pull, on a computer that does nothing else. Where others keep more programs running than there
 // are cores, each gets its share of them only, and the bound stretches as much.
 const busy = Math.max(1, os.loadavg()[0] / os.cpus().length);
-const mostLatency = 50 * busy; // [ms]
-const leastFrames = 10; // a second
+// Continuous integration shares its computer with programs that this one does not see: there only a gross fault fails, and the
+// figures are printed. `make test` on one's own computer asks for all of it.
+const patience = process.env.CI ? 4 : 1;
+const mostLatency = 50 * busy * patience; // [ms]
+const leastFrames = 10 / patience; // a second
 
 const browser = await openBrowser();
 
