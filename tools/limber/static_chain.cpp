@@ -40,15 +40,10 @@ std::vector<Tip> tips(const chain::System& system, const result::Snapshot& befor
   for (const auto& trace : system.traces()) {
     next += trace.points.size();
     const auto body = static_cast<std::size_t>(trace.bodies.back().value);
-    // The last link's own axis at the tip: its rotation times the tangent there.
-    const Quat turn = after.rotations[body] * before.rotations[body].conjugate();
-    const auto& beam = *std::find_if(system.written().beams().begin(), system.written().beams().end(),
-                                     [&](const Beam& b) { return b.name == trace.name; });
-    const Vec3 tangent =
-        before.rotations[body] * (before.rotations[body].conjugate() *
-                                  (before.points[next - 1] - before.points[next - 2]).normalized());
-    const Vec3 now = turn * tangent;
-    out.push_back({beam.name, after.points[next - 1], after.points[next - 1] - before.points[next - 1],
+    // The tangent at rest, turned with the last link.
+    const Vec3 tangent = (before.points[next - 1] - before.points[next - 2]).normalized();
+    const Vec3 now = (after.rotations[body] * before.rotations[body].conjugate()) * tangent;
+    out.push_back({trace.name, after.points[next - 1], after.points[next - 1] - before.points[next - 1],
                    std::atan2(tangent.cross(now).norm(), tangent.dot(now))});
   }
   return out;
@@ -150,7 +145,6 @@ int curve(const scene::Scene& scene, const ChainArguments& a) {
 
 int history(const scene::Scene& scene, const ChainArguments& a) {
   chain::History h(scene.model, a.options);
-  chain::Solver* viewer = &h.solver();
   result::Snapshot shot;
   Csv csv("time [s],unstable_directions,largest_stress [Pa],severed" + probe_header(h.system()));
   std::size_t told = 0;
@@ -164,10 +158,9 @@ int history(const scene::Scene& scene, const ChainArguments& a) {
       failure = fmt::format("at {:.6g} s: {}", t, r.report.message);
       break;
     }
-    viewer = &h.solver();
-    chain::observe(h.system(), *viewer, h.rest(), shot);
+    chain::observe(h.system(), h.solver(), h.rest(), shot);
     double most = 0;
-    for (const auto& s : chain::stresses(h.system(), *viewer, h.rest()))
+    for (const auto& s : chain::stresses(h.system(), h.solver(), h.rest()))
       most = std::max(most, s.stress.combined);
     std::vector<std::string> cells{cell(t), fmt::format("{}", r.negative), cell(most),
                                    fmt::format("{}", h.severed().size())};

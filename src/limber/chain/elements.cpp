@@ -36,7 +36,8 @@ ElementModel elements_of(const Model& m, double time) {
       const auto c = elastic::section_constants(m[beam.section].shape);
       const auto p = elastic::principal_moments(c);
       const Material& material = m[beam.material];
-      const Pose principal = Pose::rotation(math::rotation_x(p.angle));
+      // A planar element bends about its z: the section's y.
+      const Pose principal = Pose::rotation(math::rotation_x(beam.planar ? -0.5 * pi : p.angle));
       // From a beam: the element whose tip is nearest to that place.
       int parent = -1;
       Pose X_WS = Pose::identity();
@@ -69,8 +70,9 @@ ElementModel elements_of(const Model& m, double time) {
         base = Pose{base.R, a.p} * principal;
         element.X = (element.parent < 0 ? Pose::identity() : tip_at_rest[element.parent]).inverse() * base;
         element.stiffness = {material.G * c.J, material.E * p.I_y, material.E * p.I_z};
+        if (beam.planar) std::swap(element.stiffness.y(), element.stiffness.z());
         element.recipe = beam.recipe;
-        element.planar = false;
+        element.planar = beam.planar;
         tip_at_rest.push_back(base * Pose::translation({element.length, 0, 0}));
         out.elements.push_back(element);
       }

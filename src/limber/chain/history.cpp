@@ -171,8 +171,7 @@ void History::age(double dt) {
     const double tires = part_gone(m.fatigue, s.stress.combined, dt);
     if (creeps > 0) {
       const Vec3 rested = creeps * rest_.shape.theta[s.link];
-      links.R_f[s.link] = links.R_f[s.link] * math::so3_exp(rested);
-      links.straight[s.link] = 0;
+      links.set_rest(s.link, links.R_f[s.link] * math::so3_exp(rested));
       // About the same axis: what is left of θ.
       const Vec3 left = (1 - creeps) * rest_.shape.theta[s.link];
       rest_.shape.theta[s.link] = left;

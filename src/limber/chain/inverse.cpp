@@ -23,8 +23,7 @@ Structure unloaded(const Structure& s, double factor) {
   for (int k = 0; k < s.links.count(); ++k) {
     const Vec3 m = b.R[k].transpose() * b.tau[k];
     const Vec3 theta = joint_angle(s.links.stiffness[k], m, s.links.hinge[k] != 0);
-    out.links.R_f[k] = s.links.R_f[k] * math::so3_exp(-theta);
-    out.links.straight[k] = 0;
+    out.links.set_rest(k, s.links.R_f[k] * math::so3_exp(-theta));
   }
   return out;
 }

@@ -18,6 +18,11 @@ int Links::add(int parent_link, const Pose& X_PF, const Vec3& k, bool is_hinge, 
   return count() - 1;
 }
 
+void Links::set_rest(int link, const Mat3& R) {
+  R_f[link] = R;
+  straight[link] = R.isIdentity(0) ? 1 : 0;
+}
+
 namespace {
 
 // sin(x)/x and cos(x) as series in x², good to rounding for x² ≤ 0.02: most joints turn little in a step.

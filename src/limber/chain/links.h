@@ -30,6 +30,7 @@ struct Links {
   std::vector<std::string> name;       // of the joint; may be empty
 
   int count() const { return static_cast<int>(parent.size()); }
+  void set_rest(int link, const Mat3& R);  // R_f
   int add(int parent_link, const Pose& X_PF, const Vec3& k, bool is_hinge = false, std::string label = "");
 };
 

@@ -63,7 +63,7 @@ void Solver::measure(const Balance& b, const Ties& ties) {
 void Solver::evaluate(const Rest& rest, bool tangent) {
   weigh_at(rest, tangent, now_, ties_);
   measure(now_, ties_);
-  if (tangent) tangent_.factor(*s_, now_, ties_, 0);
+  if (tangent) tangent_.factor(*s_, now_, ties_);
 }
 
 bool Solver::newton(Rest& rest, const StaticOptions& options, StaticReport& report, int negative) {
@@ -88,7 +88,7 @@ bool Solver::newton(Rest& rest, const StaticOptions& options, StaticReport& repo
     }
     if (!std::isfinite(residual_) || iteration == 60 || iterations_ >= options.max_iterations) return fail();
     ++iterations_;
-    tangent_.factor(*s_, now_, ties_, 0);
+    tangent_.factor(*s_, now_, ties_);
     if (negative >= 0 && tangent_.symmetric() && tangent_.negative() != negative) return fail();
     for (int k = 0; k < n; ++k) t_[k] = -now_.r[k];
     tangent_.solve(*s_, now_, t_, ties_.gap(), delta_, dlambda_);
@@ -149,7 +149,6 @@ StaticReport Solver::solve(Rest& rest, double factor, const StaticOptions& optio
     report.gap = gap_size_;
     report.negative = tangent_.symmetric() ? tangent_.negative() : 0;
     report.symmetric = tangent_.symmetric();
-    report.least_pivot = tangent_.least_pivot();
     report.redundant_rows = tangent_.redundant();
     report.report.residual = residual_;
     report.report.loop_gap = gap_size_;

@@ -43,7 +43,6 @@ struct StaticReport {
   int load_steps = 0;
   int negative = 0;       // directions of instability
   bool symmetric = true;  // false: moments or turning loads, stability is not counted
-  double least_pivot = 0;
   int redundant_rows = 0;
   std::vector<StabilityLoss> lost;
   bool stable() const { return report.ok() && negative == 0; }
@@ -67,8 +66,6 @@ class Solver {
   const Ties& ties() const { return ties_; }
   TiedTangent& tangent() { return tangent_; }
   double residual() const { return residual_; }  // of the last evaluate()
-  int iterations() const { return iterations_; }
-  int worst() const { return worst_; }  // joint with the largest residual
 
  private:
   friend class PathFollower;

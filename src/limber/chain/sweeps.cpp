@@ -51,11 +51,11 @@ Sweeper::Sweeper(const std::vector<Element>& elements) {
     stack.insert(stack.end(), children[i].begin(), children[i].end());
   }
   end_.resize(elements.size());
-  for (int i = n - 1; i >= 0; --i)
-    end_[i] = std::max(end_[i], i + 1), [&] {
-      const int p = elements_[i].parent;
-      if (p >= 0) end_[p] = std::max(end_[p], end_[i]);
-    }();
+  for (int i = n - 1; i >= 0; --i) {
+    end_[i] = std::max(end_[i], i + 1);
+    const int p = elements_[i].parent;
+    if (p >= 0) end_[p] = std::max(end_[p], end_[i]);
+  }
 
   pieces_.resize(elements.size());
   turns_.resize(elements.size());
@@ -63,7 +63,7 @@ Sweeper::Sweeper(const std::vector<Element>& elements) {
     const Element& e = elements_[i];
     Pieces& out = pieces_[i];
     const int p = e.parent;
-    const Pose base = p < 0 ? e.X : Pose{tip_frame(-1 - p), pieces_[p].P[pieces_[p].joints + 1]} * e.X;
+    const Pose base = p < 0 ? e.X : tip_pose(p) * e.X;
     const auto recipe = elastic::recipe_joints(e.recipe);
     out.joints = static_cast<int>(recipe.size());
     out.P[0] = base.p;
@@ -83,17 +83,13 @@ Sweeper::Sweeper(const std::vector<Element>& elements) {
   }
 }
 
-Vec3 Sweeper::tip(int element) const {
-  const Pieces& e = pieces_[place_[element]];
-  return e.P[e.joints + 1];
-}
-
-Mat3 Sweeper::tip_frame(int element) const {
-  const int i = element < 0 ? -1 - element : place_[element];
+Pose Sweeper::tip_pose(int i) const {
   const Pieces& e = pieces_[i];
-  return e.U[is_published_1r(elements_[i]) ? 2 : e.joints];
+  return {e.U[is_published_1r(elements_[i]) ? 2 : e.joints], e.P[e.joints + 1]};
 }
 
+Vec3 Sweeper::tip(int element) const { return tip_pose(place_[element]).p; }
+Mat3 Sweeper::tip_frame(int element) const { return tip_pose(place_[element]).R; }
 Vec3 Sweeper::joint_angle(int element, int joint) const { return pieces_[place_[element]].theta[joint]; }
 int Sweeper::joint_count(int element) const { return pieces_[place_[element]].joints; }
 

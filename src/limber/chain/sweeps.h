@@ -83,6 +83,7 @@ class Sweeper {
   static Turn then(const Turn& first, const Turn& second) {
     return {second.R * first.R, second.R * first.t + second.t};
   }
+  Pose tip_pose(int i) const;  // by the own order
   void carry(Pieces& e, const Turn& turn) const;
   Turn bend_1r(Pieces& e, const Vec3& M, JointUpdate update, bool planar) const;
   Turn bend(Pieces& e, const Vec3& F, const Vec3& M, JointUpdate update, bool planar) const;

@@ -7,6 +7,7 @@
 #include "limber/chain/chain.h"
 #include "limber/elastic/pseudo_rigid_body.h"
 #include "limber/math/so3.h"
+#include "limber/model/probe_units.h"
 
 namespace limber::chain {
 namespace {
@@ -136,30 +137,18 @@ void System::place_joints() {
   joints_.assign(structure_.links.parent.size(), BeamJoint{});
   sections_.resize(written_.beams().size());
   root_beam_.assign(linked_.model.bodies().size(), -1);
-  // The links of a beam carry its name and a number.
-  std::size_t body = 0;
-  const auto bodies = linked_.model.bodies();
-  std::vector<std::pair<std::string_view, int>> names;
-  for (; body < bodies.size(); ++body) names.emplace_back(bodies[body].name, static_cast<int>(body));
-  std::sort(names.begin(), names.end());
   for (std::size_t b = 0; b < written_.beams().size(); ++b) {
     const Beam& beam = written_.beams()[b];
-    const std::string root_name = beam.name + ".root";
-    const auto root =
-        std::lower_bound(names.begin(), names.end(), std::pair<std::string_view, int>(root_name, -1));
-    if (bodies_[root->second].link < 0) root_beam_[root->second] = static_cast<int>(b);
+    const std::vector<BodyId>& pieces = linked_.traces[b].pieces;
+    if (bodies_[pieces[0].value].link < 0) root_beam_[pieces[0].value] = static_cast<int>(b);
     sections_[b] = elastic::section_constants(written_[beam.section].shape);
     const auto recipe = elastic::recipe_joints(beam.recipe);
-    const double length = path_length(beam.path);
-    const int n = beam.elements * static_cast<int>(recipe.size());
-    for (int k = 0; k < n; ++k) {
-      const std::string name = fmt::format("{}.{}", beam.name, k);
-      const auto found =
-          std::lower_bound(names.begin(), names.end(), std::pair<std::string_view, int>(name, -1));
-      const BodyPlace& at = bodies_[found->second];
-      const auto& j = recipe[k % recipe.size()];
-      joints_[at.link] = {static_cast<int>(b), (k / static_cast<int>(recipe.size()) + j.x) / beam.elements,
-                          j.bend_compliance * length / beam.elements};
+    const double element = path_length(beam.path) / beam.elements;
+    for (std::size_t k = 1; k < pieces.size(); ++k) {
+      const auto& j = recipe[(k - 1) % recipe.size()];
+      const auto number = static_cast<double>((k - 1) / recipe.size());
+      joints_[bodies_[pieces[k].value].link] = {static_cast<int>(b), (number + j.x) / beam.elements,
+                                                j.bend_compliance * element};
     }
   }
 }
@@ -259,27 +248,22 @@ void System::lay_out() {
     layout_.polylines.push_back({trace.name, static_cast<int>(trace.points.size()), 0, {}});
   for (const Spring& spring : m.springs()) layout_.polylines.push_back({spring.name, 2, 0, {}});
   for (const Probe& p : m.probes()) {
-    const auto add = [&](const char* unit, int count) {
+    const auto add = [&](int count) {
       constexpr const char* xyz[] = {".x", ".y", ".z"};
-      for (int c = 0; c < count; ++c) layout_.scalars.push_back({p.name + (count == 1 ? "" : xyz[c]), unit});
+      for (int c = 0; c < count; ++c)
+        layout_.scalars.push_back({p.name + (count == 1 ? "" : xyz[c]), unit_of(p.quantity)});
     };
     switch (p.quantity) {
       case Quantity::position:
-        add("m", 3);
-        break;
       case Quantity::rotation:
-        add("rad", 3);
+        add(3);
         break;
       case Quantity::spring_length:
-        add("m", 1);
-        break;
       case Quantity::spring_tension:
-        add("N", 1);
-        break;
       case Quantity::gravity_energy:
       case Quantity::elastic_energy:
       case Quantity::total_energy:
-        add("J", 1);
+        add(1);
         break;
       default:
         break;  // velocities and what a chain has not: not in the table
@@ -434,14 +418,14 @@ StaticReport solve_from_coarse(System& system, Solver& solver, Rest& rest, const
 
 ErrorEstimate estimate_error(const System& system, const Rest& solved, const StaticOptions& options) {
   ErrorEstimate e;
-  for (const Beam& b : system.written().beams())
-    if (b.recipe == Recipe::published_1r || b.recipe == Recipe::published_3r) e.order = 1;
-  System fine = compile(refined(system.written(), 2), system.options());
+  ModelParts parts = refined(system.written(), 2).parts();
+  for (Beam& beam : parts.beams)
+    if (beam.recipe == Recipe::published_3r) beam.recipe = Recipe::consistent_3r;
+  const System fine = compile(Model(std::move(parts)), system.options());
   Solver solver(fine.structure());
   Rest rest = guess_from(system, solved, fine);
   StaticReport report;
-  StaticOptions o = options;
-  if (!solver.newton(rest, o, report)) return e;
+  if (!solver.newton(rest, options, report)) return e;
   Solver coarse(system.structure());
   result::Snapshot a, b;
   observe(system, coarse, solved, a);
@@ -457,10 +441,9 @@ ErrorEstimate estimate_error(const System& system, const Rest& solved, const Sta
     }
     i += n, j += m;
   }
-  // error(n) − error(2n) = (1 − 2^−order) error(n).
-  const double whole = e.order == 2 ? 4.0 / 3 : 2.0;
-  e.largest *= whole / system.structure().size;
-  e.tip *= whole / system.structure().size;
+  const double whole = 4.0 / 3 / system.structure().size;  // error(n) − error(2n) = ¾ error(n)
+  e.largest *= whole;
+  e.tip *= whole;
   e.ok = true;
   return e;
 }

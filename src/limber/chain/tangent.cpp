@@ -51,13 +51,11 @@ void TangentInput::resize(int links) {
   c.resize(n), E.resize(n), S.resize(n), mu.resize(n), A.resize(n), B.resize(n), axis.resize(n);
 }
 
-void Tangent::factor(const Links& links, const TangentInput& in, double sigma) {
+void Tangent::factor(const Links& links, const TangentInput& in) {
   const int n = links.count();
   const auto size = static_cast<std::size_t>(n);
   general_ = in.general;
   negative_ = 0;
-  weakest_ = -1;
-  least_ = 1;
   moved_.clear();
   Pi_.resize(size), G_.resize(size), b_.resize(size), omega_.resize(size);
   c_ = in.c;
@@ -70,7 +68,7 @@ void Tangent::factor(const Links& links, const TangentInput& in, double sigma) {
 
   for (int k = n - 1; k >= 0; --k) {
     if (!links.active[k]) continue;
-    const Mat3 E = (1 + sigma) * in.E[k];
+    const Mat3& E = in.E[k];
     Mat3 M = -in.S[k];
     M.diagonal().array() += in.S[k].trace();
     Mat3 P = A_[k] + E + 0.5 * (M + M.transpose());
@@ -86,7 +84,6 @@ void Tangent::factor(const Links& links, const TangentInput& in, double sigma) {
       const Vec3& a = in.axis[k];
       double p = a.dot(P * a);
       const double relative = p / a.dot(E * a);
-      if (std::abs(relative) < least_) least_ = std::abs(relative), weakest_ = k;
       if (!(std::abs(relative) > smallest)) {
         moved_.push_back({k, a, scale});
         p += scale;
@@ -104,7 +101,6 @@ void Tangent::factor(const Links& links, const TangentInput& in, double sigma) {
         bool moved = false;
         for (int i = 0; i < 3; ++i) {
           const double relative = eigen.eigenvalues()[i] / unit;
-          if (std::abs(relative) < least_) least_ = std::abs(relative), weakest_ = k;
           if (std::abs(relative) > smallest) {
             if (relative < 0) ++negative_;
             continue;

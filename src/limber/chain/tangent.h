@@ -40,20 +40,16 @@ struct MovedPivot {
 
 class Tangent {
  public:
-  // σ ≥ 0 adds σ E: stiffer springs, for a safe step far from rest.
-  void factor(const Links& links, const TangentInput& in, double sigma = 0);
+  void factor(const Links& links, const TangentInput& in);
   // K δ = t for torques t on the joints, in world axes. δ may be t.
   void solve(const Links& links, const std::vector<Vec3>& t, std::vector<Vec3>& delta);
 
-  int negative() const { return negative_; }     // pivots below zero (symmetric only)
-  double least_pivot() const { return least_; }  // relative to its joint's own stiffness
-  int weakest() const { return weakest_; }       // the joint of it
+  int negative() const { return negative_; }  // pivots below zero (symmetric only)
   const std::vector<MovedPivot>& moved() const { return moved_; }
 
  private:
   bool general_ = false;
-  int negative_ = 0, weakest_ = -1;
-  double least_ = 0;
+  int negative_ = 0;
   std::vector<MovedPivot> moved_;
   std::vector<Mat3> A_, B_, Pi_, G_, H_, J_;
   std::vector<Vec3> c_, b_, n_, omega_;

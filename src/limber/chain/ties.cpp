@@ -207,15 +207,13 @@ double TiedTangent::gather(const Structure& s, const Balance& b, const Row& row,
   return sum;
 }
 
-void TiedTangent::factor(const Structure& s, const Balance& b, const Ties& ties, double sigma) {
-  tangent_.factor(s.links, b.in, sigma);
+void TiedTangent::factor(const Structure& s, const Balance& b, const Ties& ties) {
+  tangent_.factor(s.links, b.in);
   symmetric_ = !b.in.general;
   negative_ = tangent_.negative();
-  least_ = tangent_.least_pivot();
   rows_ = ties.rows();
   held_ = ties.held();
   redundant_ = 0;
-  redundant_closures_.clear();
   for (const MovedPivot& m : tangent_.moved()) {
     Row row;
     row.joint = m.link;
@@ -254,9 +252,6 @@ void TiedTangent::factor(const Structure& s, const Balance& b, const Ties& ties,
     for (int i = 0; i < n; ++i) {
       if (std::abs(e[i]) <= dependent * largest) {
         ++redundant_;
-        int most = 0;
-        eigen.eigenvectors().col(i).cwiseAbs().maxCoeff(&most);
-        if (rows_[most].closure >= 0) redundant_closures_.push_back(rows_[most].closure);
         continue;
       }
       inverse[i] = 1 / e[i];

@@ -55,16 +55,13 @@ class Ties {
 // Tangent and ties together.
 class TiedTangent {
  public:
-  void factor(const Structure& s, const Balance& b, const Ties& ties, double sigma);
+  void factor(const Structure& s, const Balance& b, const Ties& ties);
   // K δ + Gᵀ dλ = t, G δ = −gap.
   void solve(const Structure& s, const Balance& b, const std::vector<Vec3>& t, const std::vector<double>& gap,
              std::vector<Vec3>& delta, std::vector<double>& dlambda);
   int negative() const { return negative_; }     // directions of instability within the closures
   bool symmetric() const { return symmetric_; }  // else negative() says nothing
   int redundant() const { return redundant_; }   // rows that hang on others
-  double least_pivot() const { return least_; }
-  int weakest() const { return tangent_.weakest(); }
-  const std::vector<int>& redundant_closures() const { return redundant_closures_; }
 
  private:
   void spread(const Structure& s, const Balance& b, const Row& row, double factor,
@@ -74,9 +71,7 @@ class TiedTangent {
   Tangent tangent_;
   std::vector<Row> rows_;
   int held_ = 0, negative_ = 0, redundant_ = 0;
-  double least_ = 0;
   bool symmetric_ = true;
-  std::vector<int> redundant_closures_;
   std::vector<std::vector<Vec3>> Z_;
   Eigen::MatrixXd W_inverse_;
   std::vector<Vec3> scratch_;

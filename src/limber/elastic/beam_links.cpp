@@ -247,6 +247,7 @@ class Converter {
       const Placed& placed = *placed_[b];
       BeamTrace trace;
       trace.name = beam.name;
+      trace.pieces = placed.bodies;
       trace.radius = constants_.at(beam.section.value).radius;
       const int n = beam.elements * (recipe_joints(beam.recipe).size() == 3 ? 2 : 1);
       for (int i = 0; i <= n; ++i) {
@@ -263,15 +264,19 @@ class Converter {
 
   // Building the model renumbers the bodies; names find them again.
   LinkedModel finish(std::vector<BeamTrace> traces) {
-    std::vector<std::vector<std::string>> names(traces.size());
-    for (std::size_t b = 0; b < traces.size(); ++b)
-      for (const BodyId id : traces[b].bodies) names[b].push_back(parts_.bodies[id.value].name);
+    std::vector<std::string> names;
+    const auto each_body = [&](auto visit) {
+      for (BeamTrace& trace : traces)
+        for (auto* list : {&trace.pieces, &trace.bodies})
+          for (BodyId& id : *list) visit(id);
+    };
+    each_body([&](BodyId id) { names.push_back(parts_.bodies[id.value].name); });
     Model linked(std::move(parts_));
     std::unordered_map<std::string_view, std::int32_t> number;
     for (std::size_t i = 0; i < linked.bodies().size(); ++i)
       number.emplace(linked.bodies()[i].name, static_cast<std::int32_t>(i));
-    for (std::size_t b = 0; b < traces.size(); ++b)
-      for (std::size_t i = 0; i < names[b].size(); ++i) traces[b].bodies[i] = BodyId{number.at(names[b][i])};
+    std::size_t next = 0;
+    each_body([&](BodyId& id) { id = BodyId{number.at(names[next++])}; });
     return {std::move(linked), std::move(traces)};
   }
 

@@ -25,6 +25,7 @@ namespace limber::elastic {
 // Where a beam's nodes went, to draw it: points along the rest path and the bodies that carry them.
 struct BeamTrace {
   std::string name;
+  std::vector<BodyId> pieces;  // the root piece, then link after link
   std::vector<BodyId> bodies;  // of each point
   std::vector<Vec3> points;    // in that body's frame
   std::vector<double> s;       // of each point: fraction of the length, 0 to 1
