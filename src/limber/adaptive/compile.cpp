@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "limber/adaptive/system.h"
+#include "limber/model/probe_units.h"
 
 namespace limber::adaptive {
 namespace {
@@ -142,27 +143,6 @@ void compile_loads(SystemData& s) {
   for (const int link : s.loaded) s.path_end.push_back(place[s.assembly.leaf_of[link]]);
 }
 
-const char* unit_of(Quantity quantity, bool rotational) {
-  switch (quantity) {
-    case Quantity::position:
-      return "m";
-    case Quantity::velocity:
-      return "m/s";
-    case Quantity::rotation:
-      return "rad";
-    case Quantity::angular_velocity:
-      return "rad/s";
-    case Quantity::joint_position:
-      return rotational ? "rad" : "m";
-    case Quantity::joint_velocity:
-      return rotational ? "rad/s" : "m/s";
-    case Quantity::joint_force:
-      return rotational ? "N m" : "N";
-    default:
-      return "J";
-  }
-}
-
 void lay_out(SystemData& s) {
   s.layout.title = s.model.title();
   std::vector<char> fixed(s.tree.size());
@@ -187,7 +167,7 @@ void lay_out(SystemData& s) {
       c.at = s.link_point(p.at);
       for (int k = 0; k < 3; ++k) {
         c.component = k;
-        add(p.name + axes[k], unit_of(p.quantity, false), c);
+        add(p.name + axes[k], unit_of(p.quantity), c);
       }
     } else if (p.quantity <= Quantity::joint_force) {
       c.link = p.joint.value;

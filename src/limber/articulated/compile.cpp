@@ -6,46 +6,10 @@
 
 #include "limber/articulated/stepper.h"
 #include "limber/elastic/section_constants.h"
+#include "limber/model/probe_units.h"
 
 namespace limber::articulated {
 namespace {
-
-const char* unit_of(Quantity quantity) {
-  switch (quantity) {
-    case Quantity::position:
-    case Quantity::rider_position:
-    case Quantity::spring_length:
-      return "m";
-    case Quantity::velocity:
-      return "m/s";
-    case Quantity::rotation:
-      return "rad";
-    case Quantity::angular_velocity:
-      return "rad/s";
-    case Quantity::spring_tension:
-      return "N";
-    case Quantity::kinetic_energy:
-    case Quantity::gravity_energy:
-    case Quantity::elastic_energy:
-    case Quantity::total_energy:
-    case Quantity::dissipated_energy:
-    case Quantity::work_energy:
-    case Quantity::remainder_energy:
-      return "J";
-    case Quantity::joint_position:
-    case Quantity::joint_velocity:
-    case Quantity::joint_force:
-    default:
-      break;
-  }
-  return "";
-}
-
-std::string joint_unit(Quantity quantity, bool rotational) {
-  if (quantity == Quantity::joint_position) return rotational ? "rad" : "m";
-  if (quantity == Quantity::joint_velocity) return rotational ? "rad/s" : "m/s";
-  return rotational ? "N m" : "N";
-}
 
 void refuse_nothing(const Model& model) {
   if (model.bodies().empty() && model.beams().empty())
@@ -265,7 +229,7 @@ void lay_out_scalars(SystemData& s) {
         const JointKind kind = closing ? s.loops[p.loop.value].kind : s.tree[p.joint.value].kind;
         for (int k = 0; k < dof_count(kind); ++k)
           add(dof_count(kind) == 1 ? p.name : fmt::format("{}.{}", p.name, k),
-              joint_unit(p.quantity, is_rotational(kind, k)),
+              unit_of(p.quantity, is_rotational(kind, k)),
               {p.quantity, {}, p.joint.value, -1, k, p.loop.value});
         break;
       }

@@ -1,52 +1,10 @@
 // System, Workspace and State: handles, the initial state, and its bytes.
-#include <cstring>
 #include <limits>
-#include <stdexcept>
 
 #include "limber/articulated/system.h"
+#include "limber/result/state_bytes.h"
 
 namespace limber::articulated {
-namespace {
-
-template <class T>
-void put(std::string& out, const T& value) {
-  out.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
-
-void put(std::string& out, const std::vector<double>& values) {
-  put(out, static_cast<std::uint64_t>(values.size()));
-  out.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
-}
-
-class Reader {
- public:
-  explicit Reader(const std::string& bytes) : bytes_(bytes) {}
-  template <class T>
-  void get(T& value) {
-    take(&value, sizeof value);
-  }
-  void get(std::vector<double>& values) {
-    std::uint64_t n = 0;
-    get(n);
-    if (n != values.size()) throw std::invalid_argument("state: bytes are of a system of another size");
-    take(values.data(), values.size() * sizeof(double));
-  }
-  void end() const {
-    if (at_ != bytes_.size()) throw std::invalid_argument("state: bytes are left over");
-  }
-
- private:
-  void take(void* to, std::size_t n) {
-    if (bytes_.size() - at_ < n) throw std::invalid_argument("state: bytes end too early");
-    std::memcpy(to, bytes_.data() + at_, n);
-    at_ += n;
-  }
-  const std::string& bytes_;
-  std::size_t at_ = 0;
-};
-
-}  // namespace
-
 State System::rest() const {
   const SystemData& s = *data_;
   State state;
@@ -63,29 +21,19 @@ int System::body_count() const { return data_->tree.size(); }
 int System::dof_count() const { return data_->tree.v_count(); }
 
 std::string State::save() const {
-  std::string bytes;
-  put(bytes, t);
-  put(bytes, step);
-  put(bytes, q);
-  put(bytes, v);
-  put(bytes, a);
-  put(bytes, part);
-  put(bytes, dissipated);
-  put(bytes, work);
-  return bytes;
+  result::StateWriter out;
+  out.put(t), out.put(step);
+  out.put(q), out.put(v), out.put(a);
+  out.put(part), out.put(dissipated), out.put(work);
+  return out.take();
 }
 
 void State::load(const std::string& bytes) {
   State copy = *this;
-  Reader in(bytes);
-  in.get(copy.t);
-  in.get(copy.step);
-  in.get(copy.q);
-  in.get(copy.v);
-  in.get(copy.a);
-  in.get(copy.part);
-  in.get(copy.dissipated);
-  in.get(copy.work);
+  result::StateReader in(bytes);
+  in.get(copy.t), in.get(copy.step);
+  in.get(copy.q), in.get(copy.v), in.get(copy.a);
+  in.get(copy.part), in.get(copy.dissipated), in.get(copy.work);
   in.end();
   *this = std::move(copy);
 }

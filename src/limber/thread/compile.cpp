@@ -7,6 +7,7 @@
 
 #include "limber/elastic/beam_frames.h"
 #include "limber/math/so3.h"
+#include "limber/model/probe_units.h"
 #include "limber/thread/system.h"
 
 namespace limber::thread {
@@ -238,42 +239,24 @@ void lay_out(SystemData& s) {
   };
   for (const Probe& p : model.probes()) {
     Column c{p.quantity, p.at.beam.value, p.at.s, p.at.p, p.at.body.value, 0, p.spring.value};
-    const auto vector = [&](const char* unit) {
-      for (c.component = 0; c.component < 3; ++c.component) add(p.name + axes[c.component], unit, c);
-    };
     switch (p.quantity) {
       case Quantity::position:
-        vector("m");
-        break;
       case Quantity::velocity:
-        vector("m/s");
-        break;
       case Quantity::rotation:
-        vector("rad");
-        break;
       case Quantity::angular_velocity:
-        vector("rad/s");
+        for (c.component = 0; c.component < 3; ++c.component)
+          add(p.name + axes[c.component], unit_of(p.quantity), c);
         break;
       case Quantity::spring_length:
-      case Quantity::overlap:
-        add(p.name, "m", c);
-        break;
       case Quantity::spring_tension:
+      case Quantity::overlap:
       case Quantity::tension:
-        add(p.name, "N", c);
-        break;
       case Quantity::curvature:
-        add(p.name, "1/m", c);
-        break;
       case Quantity::twist:
-        add(p.name, "rad/m", c);
-        break;
       case Quantity::bending_moment:
       case Quantity::torque:
-        add(p.name, "N m", c);
-        break;
       case Quantity::contact_count:
-        add(p.name, "", c);
+        add(p.name, unit_of(p.quantity), c);
         break;
       default:
         break;  // energies stand below; joints and riders were refused

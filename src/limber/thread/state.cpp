@@ -1,54 +1,11 @@
 // System, Workspace and State: handles, the initial state, and its bytes.
-#include <cstring>
 #include <limits>
 #include <stdexcept>
 
+#include "limber/result/state_bytes.h"
 #include "limber/thread/system.h"
 
 namespace limber::thread {
-namespace {
-
-template <class T>
-void put(std::string& out, const T& value) {
-  out.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
-template <class T>
-void put(std::string& out, const std::vector<T>& values) {
-  put(out, static_cast<std::uint64_t>(values.size()));
-  out.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
-}
-
-class Reader {
- public:
-  explicit Reader(const std::string& bytes) : bytes_(bytes) {}
-  template <class T>
-  void get(T& value) {
-    take(&value, sizeof value);
-  }
-  template <class T>
-  void get(std::vector<T>& values) {
-    std::uint64_t n = 0;
-    get(n);
-    if (n > (bytes_.size() - at_) / sizeof(T)) throw std::invalid_argument("state: bytes end too early");
-    values.resize(n);
-    take(values.data(), n * sizeof(T));
-  }
-  void end() const {
-    if (at_ != bytes_.size()) throw std::invalid_argument("state: bytes are left over");
-  }
-
- private:
-  void take(void* to, std::size_t n) {
-    if (bytes_.size() - at_ < n) throw std::invalid_argument("state: bytes end too early");
-    std::memcpy(to, bytes_.data() + at_, n);
-    at_ += n;
-  }
-  const std::string& bytes_;
-  std::size_t at_ = 0;
-};
-
-}  // namespace
-
 State System::rest() const {
   const SystemData& s = *data_;
   State state;
@@ -96,22 +53,22 @@ double System::radius(int thread) const { return data_->threads[thread].rod.radi
 double System::length(int thread) const { return data_->threads[thread].length; }
 
 std::string State::save() const {
-  std::string bytes;
-  put(bytes, t), put(bytes, step);
-  put(bytes, first), put(bytes, place);
-  put(bytes, e), put(bytes, v), put(bytes, e_before), put(bytes, v_before);
-  put(bytes, h_before), put(bytes, strain_before), put(bytes, touch);
-  put(bytes, dissipated), put(bytes, work);
-  return bytes;
+  result::StateWriter out;
+  out.put(t), out.put(step);
+  out.put(first), out.put(place);
+  out.put(e), out.put(v), out.put(e_before), out.put(v_before);
+  out.put(h_before), out.put(strain_before), out.put(touch);
+  out.put(dissipated), out.put(work);
+  return out.take();
 }
 
 void State::load(const std::string& bytes) {
   State copy = *this;
-  Reader in(bytes);
+  result::StateReader in(bytes);
   in.get(copy.t), in.get(copy.step);
-  in.get(copy.first), in.get(copy.place);
-  in.get(copy.e), in.get(copy.v), in.get(copy.e_before), in.get(copy.v_before);
-  in.get(copy.h_before), in.get(copy.strain_before), in.get(copy.touch);
+  in.get_any(copy.first), in.get_any(copy.place);
+  in.get_any(copy.e), in.get_any(copy.v), in.get_any(copy.e_before), in.get_any(copy.v_before);
+  in.get(copy.h_before), in.get_any(copy.strain_before), in.get_any(copy.touch);
   in.get(copy.dissipated), in.get(copy.work);
   in.end();
   if (copy.first.size() != first.size() || copy.e.size() != 12 * copy.place.size() ||
