@@ -29,6 +29,7 @@ void observe(const System& system, const State& state, Workspace& workspace, res
 
   const double gravity = multibody::gravity_energy(s.tree, w.links, s.model.gravity().value(state.t));
   const double elastic = elastic_energy(s, state.q.data());
+  std::vector<double> tau, kappa;  // for probes of joint forces, all of them
   for (std::size_t k = 0; k < s.columns.size(); ++k) {
     const Column& c = s.columns[k];
     double& out = snapshot.scalars[k];
@@ -59,7 +60,7 @@ void observe(const System& system, const State& state, Workspace& workspace, res
     else if (c.quantity == Quantity::joint_position)
       out = multibody::get_coordinates(s.tree[c.link], state.q.data() + s.tree[c.link].q)[c.component];
     else if (c.quantity == Quantity::joint_force && s.has_law[c.link]) {
-      std::vector<double> tau(s.tree.v_count()), kappa(s.tree.block_count());
+      tau.resize(s.tree.v_count()), kappa.resize(s.tree.block_count());
       joint_law(s, c.link, state.q.data(), state.t, 0, tau.data(), kappa.data());
       out = tau[s.tree[c.link].v + c.component];
     } else if (c.quantity == Quantity::gravity_energy)

@@ -94,11 +94,11 @@ struct Observer {
       if (c.quantity == Quantity::position) return X * c.arm;
       if (c.quantity == Quantity::rotation) return math::so3_log(X.R);
       // Rates of driven bodies by central differences of their given motions.
+      if (c.body < 0) return Vec3::Zero();
       constexpr double step = 1e-6;
       std::vector<Pose> before(s.bodies.size()), after(s.bodies.size());
       s.poses(state.t - step, before);
       s.poses(state.t + step, after);
-      if (c.body < 0) return Vec3::Zero();
       if (c.quantity == Quantity::velocity)
         return (after[c.body] * c.arm - before[c.body] * c.arm) / (2 * step);
       return math::so3_log(after[c.body].R * before[c.body].R.transpose()) / (2 * step);
