@@ -128,6 +128,8 @@ struct LinkStyle {
   double density = 1000;
 };
 LinkStyle read_link_style(const Fields& fields, JointKind default_kind);
+void read_link_matter(const Fields& fields,
+                      LinkStyle& style);  // its part without the joint: color, drag, mass
 // A body whose shape has the style's mass; `scale` multiplies a given mass.
 Body make_link(const LinkStyle& style, std::string name, Shape shape, double scale = 1);
 void expand_chain(const Fields& fields, std::string_view name, const Attachment& from);

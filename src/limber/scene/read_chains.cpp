@@ -107,6 +107,11 @@ LinkStyle read_link_style(const Fields& fields, JointKind default_kind) {
   style.law = fields.law(style.kind);
   style.position = fields.values("position", style.kind);
   style.velocity = fields.values("velocity", style.kind);
+  read_link_matter(fields, style);
+  return style;
+}
+
+void read_link_matter(const Fields& fields, LinkStyle& style) {
   style.color = read_color(fields);
   style.linear_drag = fields.quantity("linear_drag", 0);
   style.angular_drag = fields.quantity("angular_drag", 0);
@@ -114,7 +119,6 @@ LinkStyle read_link_style(const Fields& fields, JointKind default_kind) {
     style.density = *density;
   else
     style.mass = fields.quantity("mass", 1);
-  return style;
 }
 
 Body make_link(const LinkStyle& style, std::string name, Shape shape, double scale) {

@@ -81,13 +81,7 @@ void expand_molecule(const Fields& fields, std::string_view name, const Attachme
   if (kind < polymer || kind > chain) return fields.error("kind", "expected 0, 1, 2 or 3");
   LinkStyle style;
   style.kind = JointKind::revolute;
-  style.color = read_color(fields);
-  style.linear_drag = fields.quantity("linear_drag", 0);
-  style.angular_drag = fields.quantity("angular_drag", 0);
-  if (const auto density = read_density(fields))
-    style.density = *density;
-  else
-    style.mass = fields.quantity("mass", 1);
+  read_link_matter(fields, style);
   if (!reader.claim_entities(2.0 * bodies, fields.mark("bodies"), fields.path("bodies"))) return;
 
   ModelParts& parts = reader.parts;
