@@ -25,49 +25,38 @@ std::uint64_t fnv1a(const std::vector<double>& values, std::uint64_t hash) {
   return hash;
 }
 
-std::uint64_t replay_adaptive(const scene::Scene& scene, int threads) {
-  adaptive::Options options = scene.run.adaptive;
-  options.threads = threads;
-  const auto system = adaptive::compile(scene.model, options);
-  adaptive::State state = system.rest();
-  adaptive::Workspace w(system);
-  for (int i = 0; i < 200; ++i) {
-    const auto report = adaptive::step(system, state, w, scene.run.step);
-    EXPECT_TRUE(report.ok()) << report.message;
-  }
-  return fnv1a(state.a, fnv1a(state.q, 14695981039346656037ull));
-}
+constexpr std::uint64_t start = 14695981039346656037ull;
 
-// Thirty steps: threads in contact take longer.
-std::uint64_t replay_thread(const scene::Scene& scene) {
-  const auto system = thread::compile(scene.model, scene.run.thread);
-  thread::State state = system.rest();
-  thread::Workspace w(system);
-  for (int i = 0; i < 30; ++i) {
-    const auto report = thread::step(system, state, w, scene.run.step);
-    EXPECT_TRUE(report.ok()) << report.message;
+template <class Workspace, class System, class Hash>
+std::uint64_t replay(const System& system, double h, int steps, const std::string& file, Hash hash) {
+  auto state = system.rest();
+  Workspace w(system);
+  for (int i = 0; i < steps; ++i) {
+    const auto report = step(system, state, w, h);
+    EXPECT_TRUE(report.ok()) << file << ": " << report.message;
   }
-  return fnv1a(state.v, fnv1a(state.e, 14695981039346656037ull));
+  return hash(state);
 }
 
 std::uint64_t replay(const std::string& file, int threads, articulated::Integrator integrator) {
   const scene::Scene scene = scene::load(std::string(LIMBER_SCENES) + "/" + file);
-  if (scene.run.method == sim::Method::adaptive) return replay_adaptive(scene, threads);
-  if (scene.run.method == sim::Method::thread) return replay_thread(scene);
+  const double h = scene.run.step;
+  if (scene.run.method == sim::Method::adaptive) {
+    adaptive::Options options = scene.run.adaptive;
+    options.threads = threads;
+    return replay<adaptive::Workspace>(adaptive::compile(scene.model, options), h, 200, file,
+                                       [](const auto& s) { return fnv1a(s.a, fnv1a(s.q, start)); });
+  }
+  if (scene.run.method == sim::Method::thread)  // thirty steps: threads in contact take longer
+    return replay<thread::Workspace>(thread::compile(scene.model, scene.run.thread), h, 30, file,
+                                     [](const auto& s) { return fnv1a(s.v, fnv1a(s.e, start)); });
   articulated::Options options = scene.run.articulated;
   // Scenes that ask for an integrator that damps need it.
-  const auto own = options.integrator;
-  options.integrator = own == articulated::Integrator::sdirk ? own : integrator;
+  if (options.integrator != articulated::Integrator::sdirk) options.integrator = integrator;
   options.threads = threads;
   options.parallel_min_bodies = 1;  // even the smallest tree is walked by all threads
-  const auto system = articulated::compile(scene.model, options);
-  articulated::State state = system.rest();
-  articulated::Workspace w(system);
-  for (int i = 0; i < 200; ++i) {
-    const auto report = articulated::step(system, state, w, scene.run.step);
-    EXPECT_TRUE(report.ok()) << file << ": " << report.message;
-  }
-  return fnv1a(state.v, fnv1a(state.q, 14695981039346656037ull));
+  return replay<articulated::Workspace>(articulated::compile(scene.model, options), h, 200, file,
+                                        [](const auto& s) { return fnv1a(s.v, fnv1a(s.q, start)); });
 }
 
 // file → {euler, midpoint}; twice the same for scenes of other methods, and for those that run by sdirk

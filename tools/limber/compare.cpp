@@ -59,25 +59,39 @@ double beam_distance(const Model& model, const result::Layout& la, const result:
   return most;
 }
 
-Candidate solve_articulated(const Model& model, double at) {
+// The least of three: what the method costs, not what disturbed it.
+double least_time(const std::function<void()>& prepare, const std::function<void()>& work) {
+  double least = INFINITY;
+  for (int k = 0; k < 3; ++k) {
+    prepare();
+    least = std::min(least, seconds_of(work));
+  }
+  return least;
+}
+
+// By a method with a state in time.
+template <class System, class Workspace, class Options>
+Candidate solve_state(const System& system, double at, const Options& options) {
   Candidate c;
-  const articulated::System system = articulated::compile(model);
   c.layout = system.layout();
-  articulated::Workspace w(system);
-  articulated::State state;
+  Workspace w(system);
+  auto state = system.rest();
+  result::SolveReport report;
+  c.seconds = least_time([&] { state = system.rest(), state.t = at; },
+                         [&] { report = solve_static(system, state, w, options).report; });
+  if (!report.ok()) c.refusal = report.message;
+  observe(system, state, w, c.moments.emplace_back());
+  return c;
+}
+
+Candidate solve_articulated(const Model& model, double at) {
   articulated::StaticOptions options;
   options.modes = 0;
-  articulated::StaticResult found;
-  c.seconds = INFINITY;
-  for (int k = 0; k < 3; ++k) {
-    state = system.rest();
-    state.t = at;
-    c.seconds = std::min(c.seconds,
-                         seconds_of([&] { found = articulated::solve_static(system, state, w, options); }));
-  }
-  if (!found.report.ok()) c.refusal = found.report.message;
-  articulated::observe(system, state, w, c.moments.emplace_back());
-  return c;
+  return solve_state<articulated::System, articulated::Workspace>(articulated::compile(model), at, options);
+}
+
+Candidate solve_thread(const Model& model, double at) {
+  return solve_state<thread::System, thread::Workspace>(thread::compile(model), at, thread::StaticOptions{});
 }
 
 Candidate solve_chain(const Model& model, double at) {
@@ -89,31 +103,9 @@ Candidate solve_chain(const Model& model, double at) {
   chain::Solver solver(system.structure());
   chain::Rest rest;
   chain::StaticReport found;
-  c.seconds = INFINITY;
-  for (int k = 0; k < 3; ++k) {
-    rest = system.rest();
-    c.seconds = std::min(c.seconds, seconds_of([&] { found = solver.solve(rest, 1); }));
-  }
+  c.seconds = least_time([&] { rest = system.rest(); }, [&] { found = solver.solve(rest, 1); });
   if (!found.report.ok()) c.refusal = found.report.message;
   chain::observe(system, solver, rest, c.moments.emplace_back());
-  return c;
-}
-
-Candidate solve_thread(const Model& model, double at) {
-  Candidate c;
-  const thread::System system = thread::compile(model);
-  c.layout = system.layout();
-  thread::Workspace w(system);
-  thread::State state;
-  thread::StaticResult found;
-  c.seconds = INFINITY;
-  for (int k = 0; k < 3; ++k) {
-    state = system.rest();
-    state.t = at;
-    c.seconds = std::min(c.seconds, seconds_of([&] { found = thread::solve_static(system, state, w); }));
-  }
-  if (!found.report.ok()) c.refusal = found.report.message;
-  thread::observe(system, state, w, c.moments.emplace_back());
   return c;
 }
 

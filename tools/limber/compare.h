@@ -28,9 +28,9 @@ struct Comparison {
   std::vector<Candidate> candidates;  // best first, refused ones last
 };
 
-// Where beams come to rest: chain, articulated and thread with a quarter, half, once and twice the elements. The
-// reference is the exact rod for one straight clamped beam under dead loads at its tip and its weight, else
-// the finest chain.
+// Where beams come to rest: chain, articulated and thread with a quarter, half, once and twice the elements.
+// The reference is the exact rod for one straight clamped beam under dead loads at its tip and its weight,
+// else the finest chain.
 Comparison compare_statics(const scene::Scene& scene, double at);
 // How a scene moves: every method of the driver at the scene's step and half of it; the reference takes steps
 // eight times as short.
