@@ -83,6 +83,15 @@ void same(const Beam& a, const Beam& b) {
   EXPECT_EQ(a.elements, b.elements);
   EXPECT_EQ(a.recipe, b.recipe);
   EXPECT_EQ(a.damping, b.damping);
+  EXPECT_EQ(std::tuple(a.planar, a.root, a.straight, a.air_damping, a.velocity),
+            std::tuple(b.planar, b.root, b.straight, b.air_damping, b.velocity));
+  ASSERT_EQ(a.clamps.size(), b.clamps.size());
+  for (std::size_t i = 0; i < a.clamps.size(); ++i)
+    EXPECT_EQ(std::tuple(a.clamps[i].s, a.clamps[i].body, a.clamps[i].hold),
+              std::tuple(b.clamps[i].s, b.clamps[i].body, b.clamps[i].hold));
+}
+void same(const Aging& a, const Aging& b) {
+  EXPECT_EQ(std::tuple(a.rate, a.stress, a.exponent), std::tuple(b.rate, b.stress, b.exponent));
 }
 
 template <class List, class Compare>
@@ -95,8 +104,10 @@ void same(const Model& a, const Model& b) {
   EXPECT_EQ(a.title(), b.title());
   same(a.gravity(), b.gravity());
   each(a.materials(), b.materials(), [](const Material& x, const Material& y) {
-    EXPECT_EQ(std::tuple(x.name, x.E, x.G, x.nu, x.density, x.yield),
-              std::tuple(y.name, y.E, y.G, y.nu, y.density, y.yield));
+    EXPECT_EQ(std::tuple(x.name, x.E, x.G, x.nu, x.density, x.yield, x.strength),
+              std::tuple(y.name, y.E, y.G, y.nu, y.density, y.yield, y.strength));
+    same(x.creep, y.creep);
+    same(x.fatigue, y.fatigue);
   });
   each(a.sections(), b.sections(), [](const Section& x, const Section& y) {
     EXPECT_EQ(x.name, y.name);
@@ -117,6 +128,26 @@ void same(const Model& a, const Model& b) {
     same(x.X_BM, y.X_BM);
     same(x.law, y.law, x.kind);
   });
+  each(a.ties(), b.ties(), [](const Tie& x, const Tie& y) {
+    EXPECT_EQ(std::tuple(x.name, x.kind, x.axis), std::tuple(y.name, y.kind, y.axis));
+    same(x.on, y.on);
+    same(x.to, y.to);
+    same(x.shift, y.shift);
+    same(x.turn, y.turn);
+  });
+  each(a.changes(), b.changes(), [](const Change& x, const Change& y) {
+    EXPECT_EQ(std::tuple(x.at, x.kind, x.beam, x.material, x.section, x.s),
+              std::tuple(y.at, y.kind, y.beam, y.material, y.section, y.s));
+  });
+  ASSERT_EQ(a.contact().has_value(), b.contact().has_value());
+  if (a.contact()) {
+    EXPECT_EQ(std::tuple(a.contact()->friction, a.contact()->self),
+              std::tuple(b.contact()->friction, b.contact()->self));
+    each(a.contact()->planes, b.contact()->planes, [](const Plane& x, const Plane& y) {
+      EXPECT_EQ(x.at, y.at);
+      EXPECT_EQ(x.normal, y.normal);
+    });
+  }
   each(a.point_loads(), b.point_loads(), [](const PointLoad& x, const PointLoad& y) {
     EXPECT_EQ(std::tuple(x.name, x.follows), std::tuple(y.name, y.follows));
     same(x.at, y.at);
@@ -160,6 +191,13 @@ void round_trip(const Scene& scene) {
       EXPECT_EQ(scene.run.adaptive.fallback, again.run.adaptive.fallback);
       EXPECT_EQ(scene.run.adaptive.weights, again.run.adaptive.weights);
     }
+    if (scene.run.method == sim::Method::thread) {
+      const thread::Options &x = scene.run.thread, &y = again.run.thread;
+      EXPECT_EQ(std::tuple(x.integrator, x.element, x.frame, x.solver, x.cg_tolerance, x.iterations,
+                           x.substep, x.levels, x.bend, x.twist, x.join),
+                std::tuple(y.integrator, y.element, y.frame, y.solver, y.cg_tolerance, y.iterations,
+                           y.substep, y.levels, y.bend, y.twist, y.join));
+    }
     EXPECT_EQ(text.substr(0, text.find("bodies:")),
               write_yaml(again.model, again.run).substr(0, text.find("bodies:")));
   } catch (const SceneError& error) {
@@ -178,7 +216,9 @@ TEST(WriteYaml, EverythingComesBack) {
   round_trip(parse_text(
       "title: 'all \"of\" it\\'\n"
       "gravity: [0, 0, -9.81*cos(t/7)]\n"
-      "materials: {m: {E: 3.2 GPa, nu: 0.35, density: 1240, yield: 55 MPa}, n: {E: 1, density: 1, G: 0.7}}\n"
+      "materials: {m: {E: 3.2 GPa, nu: 0.35, density: 1240, yield: 55 MPa, strength: 70 MPa, creep: {rate: "
+      "1e-7 Hz, stress: "
+      "20 MPa, exponent: 3}, fatigue: {rate: 2e-7 Hz, stress: 30 MPa}}, n: {E: 1, density: 1, G: 0.7}}\n"
       "sections:\n"
       "  r: {rectangle: {width: 12 mm, height: 1.2 mm}}\n"
       "  c: {circle: 2 mm}\n"
@@ -211,9 +251,17 @@ TEST(WriteYaml, EverythingComesBack) {
       "beams:\n"
       "  f: {from: a.y, path: [[0, 0, 0], [0, 0, 1], [0, 1, 1]], up: [1, 0, 0], material: m, section: r}\n"
       "  g: {from: f.tip, path: {arc: {radius: 1, angle: 1}}, material: n, section: t, recipe: "
-      "consistent_1r}\n"
+      "consistent_1r, planar: true}\n"
       "  h: {from: {on: f@0.25, at: [0, 0, 0.1]}, path: {helix: {radius: 1, pitch: 0.1, turns: -3}}, "
       "material: m, section: p, damping: 0.1}\n"
+      "ties:\n"
+      "  foot: {on: g.tip, type: prismatic, axis: [0, 1, 0], shift: [0, t/9, 0], turn: [0, 0, 0.1]}\n"
+      "  across: {on: h.tip, to: f@0.5, type: spherical}\n"
+      "changes:\n"
+      "  - {at: 1 s, beam: f, material: n}\n"
+      "  - {at: 2 s, beam: f, section: c}\n"
+      "  - {at: 3 s, beam: h, grow: true}\n"
+      "  - {at: 4 s, beam: g, cut: 0.3}\n"
       "springs: {s: {between: [g.tip, arm.tip], stiffness: 4}, u: {between: [a.x, world], stiffness: 1, "
       "rest_length: 0.1, tension_only: true}}\n"
       "loads:\n"
@@ -226,6 +274,23 @@ TEST(WriteYaml, EverythingComesBack) {
       "probes: [f.tip.position, j.angle, s.tension, energy.total, arm.tip.velocity, c.angular_velocity, "
       "g@0.5.rotation]\n"
       "run: {time: 1/3, step: 1 ms, frame: 1/60, integrator: euler, threads: 2}\n"));
+}
+
+TEST(WriteYaml, ThreadsComeBack) {
+  round_trip(parse_text(
+      "materials: {m: {E: 1 MPa, nu: 0.4, density: 1100}}\n"
+      "sections: {c: {circle: 2 mm}}\n"
+      "bodies: {hand: {sphere: 0.1, fixed: true, at: [1, 0, 0]}}\n"
+      "beams:\n"
+      "  cord: {path: [[0, 0, 0], [1, 0, 0]], material: m, section: c, elements: 8, root: pinned, straight: "
+      "true,\n"
+      "    clamps: [{at: 0.5, hold: welded}, {at: 1, to: hand}], air_damping: 0.2 Hz, velocity: [0, 1, 2]}\n"
+      "contact: {friction: 0.7, self: false, planes: [{at: [0, 0, -1], normal: [0, 1, 1]}]}\n"
+      "probes: [cord@0.5.tension, cord@0.5.curvature, cord@0.5.twist, cord.root.bending_moment, "
+      "contact.count]\n"
+      "run: {time: 1, method: thread, thread: {integrator: euler, element: printed, frame: polar, solver: "
+      "cg,\n"
+      "  cg_tolerance: 1e-7, iterations: 1, substep: 2 ms, levels: 2, bend: 0.3, twist: 0.6, join: 0.5}}\n"));
 }
 
 }  // namespace
