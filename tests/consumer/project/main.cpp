@@ -17,7 +17,8 @@ BodyId add_rod(ModelBuilder& builder, const char* name, BodyId parent, const Vec
   const Pose X_BG{math::rotation_y(pi / 2), {length / 2, 0, 0}};  // a cylinder lies along z
   Body rod;
   rod.name = name;
-  rod.inertia = Inertia::about_com(mass, {0, 0, 0}, math::cylinder_inertia(mass, radius, length)).in_frame(X_BG);
+  rod.inertia =
+      Inertia::about_com(mass, {0, 0, 0}, math::cylinder_inertia(mass, radius, length)).in_frame(X_BG);
   rod.shapes = {{CylinderShape{radius, length}, X_BG}};
   const BodyId body = builder.add(rod);
 
