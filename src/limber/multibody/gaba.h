@@ -121,6 +121,7 @@ class Gaba {
   Directions directions_;
   std::vector<Border> borders_;
   std::vector<BlockSolution> border_columns_;
+  std::vector<Scratch> border_scratch_;
   MatX border_inverse_;
 };
 

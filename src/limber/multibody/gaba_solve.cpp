@@ -263,6 +263,8 @@ void Gaba::solve(const BlockRhs& rhs, Scratch& w, BlockSolution& x, bool homogen
     for (std::size_t k = 0; k < x.a.size(); ++k) x.a[k] += weight[i] * c.a[k];
     for (std::size_t k = 0; k < x.twist.size(); ++k) x.twist[k] += weight[i] * c.twist[k];
     for (std::size_t k = 0; k < x.lambda.size(); ++k) x.lambda[k] += weight[i] * c.lambda[k];
+    for (std::size_t k = 0; k < w.t.size(); ++k)
+      w.t[k] += weight[i] * border_scratch_[i].t[k];  // for lock_force
   }
 }
 
@@ -270,6 +272,7 @@ void Gaba::solve(const BlockRhs& rhs, Scratch& w, BlockSolution& x, bool homogen
 void Gaba::make_border() {
   const int m = static_cast<int>(borders_.size());
   border_columns_.clear();
+  border_scratch_.clear();
   MatX C(m, m);
   BlockRhs rhs(*system_);
   Scratch scratch(*this);
@@ -279,6 +282,7 @@ void Gaba::make_border() {
     for (int k = 0; k < link.dofs; ++k) rhs.tau[link.v + k] = b.e[k];
     border_columns_.emplace_back(*system_);
     solve_plain(rhs, scratch, border_columns_.back(), true);
+    border_scratch_.push_back(scratch);
   }
   for (int i = 0; i < m; ++i)
     for (int j = 0; j < m; ++j) {
