@@ -26,9 +26,13 @@ void observe(const System& system, const State& state, Workspace& workspace, res
   for (const elastic::BeamTrace& trace : s.traces)
     for (std::size_t k = 0; k < trace.points.size(); ++k)
       snapshot.points[next++] = world_point(s.link_point({trace.bodies[k], {}, 0, trace.points[k]}));
+  for (const TiedSpring& spring : s.tied_springs) {
+    snapshot.points[next++] = world_point({spring.link_a, spring.p_a});
+    snapshot.points[next++] = world_point({spring.link_b, spring.p_b});
+  }
 
   const double gravity = multibody::gravity_energy(s.tree, w.links, s.model.gravity().value(state.t));
-  const double elastic = elastic_energy(s, state.q.data());
+  const double elastic = elastic_energy(s, state.q.data(), w.links);
   std::vector<double> tau, kappa;  // for probes of joint forces, all of them
   for (std::size_t k = 0; k < s.columns.size(); ++k) {
     const Column& c = s.columns[k];
@@ -50,6 +54,12 @@ void observe(const System& system, const State& state, Workspace& workspace, res
       case Column::Own::settled:
         out = state.settled_at >= 0;
         continue;
+      case Column::Own::by_pass:
+        out = state.tree == 0;
+        continue;
+      case Column::Own::gap:
+        out = state.gap;
+        continue;
       case Column::Own::none:
         break;
     }
@@ -63,7 +73,11 @@ void observe(const System& system, const State& state, Workspace& workspace, res
       tau.resize(s.tree.v_count()), kappa.resize(s.tree.block_count());
       joint_law(s, c.link, state.q.data(), state.t, 0, tau.data(), kappa.data());
       out = tau[s.tree[c.link].v + c.component];
-    } else if (c.quantity == Quantity::gravity_energy)
+    } else if (c.quantity == Quantity::spring_length)
+      out = spring_state(s.tied_springs[c.spring], w.links).length;
+    else if (c.quantity == Quantity::spring_tension)
+      out = spring_state(s.tied_springs[c.spring], w.links).tension;
+    else if (c.quantity == Quantity::gravity_energy)
       out = gravity;
     else if (c.quantity == Quantity::elastic_energy)
       out = elastic;

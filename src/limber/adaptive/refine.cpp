@@ -93,7 +93,11 @@ RefineResult Refinement::operator()(const Coefficients& c, const JointInput& joi
   const bool by_joint = o.measure == Measure::relative_joint || o.measure == Measure::absolute_joint;
   need_roots_ = by_joint && o.add_up;
   const bool sums = !by_joint || need_roots_;
-  for (const int root : c.assembly().roots) push(c, root, {});
+  double certain = 0;  // of the whole: less its noise
+  for (const int root : c.assembly().roots) {
+    const Total a = push(c, root, {});
+    certain += std::max(a.value - noise_unit_ * a.scale, 0.0);
+  }
   const double whole = sum_;
   result.total = std::sqrt(whole);
   double largest = 0;  // squared
@@ -104,7 +108,7 @@ RefineResult Refinement::operator()(const Coefficients& c, const JointInput& joi
   };
   const auto allowed = [&] {
     if (o.measure == Measure::relative_joint) return std::max(error2 * largest, floor2);
-    if (o.measure == Measure::relative_linkage) return std::max(error2 * whole, floor2);
+    if (o.measure == Measure::relative_linkage) return std::max(error2 * certain, floor2);
     return error2;
   };
   double none[6];
@@ -153,7 +157,7 @@ RefineResult Refinement::operator()(const Coefficients& c, const JointInput& joi
   if (o.measure == Measure::relative_joint)
     result.bound = squared > 0 ? std::sqrt(squared / std::max(largest, floor2)) : 0;
   else if (o.measure == Measure::relative_linkage)
-    result.bound = squared > 0 ? std::sqrt(squared / std::max(whole, floor2)) : 0;
+    result.bound = squared > 0 ? std::sqrt(squared / std::max(certain, floor2)) : 0;
   else
     result.bound = std::sqrt(squared);
   return result;
