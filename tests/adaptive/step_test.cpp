@@ -108,6 +108,7 @@ TEST(AdaptiveStep, NeverExceedsTheAskedError) {
     for (const auto measure : adaptive::all_measures) {
       adaptive::Options options;
       options.measure = measure;
+      options.weights = adaptive::all_weights[seed % 3];  // at least 1: they only make it stricter
       options.fallback = false;
       options.error = std::pow(2.0, -random.uniform(0, 26));
       if (measure == adaptive::Measure::absolute_joint) options.error *= first.cwiseAbs().maxCoeff();
@@ -143,6 +144,7 @@ TEST(AdaptiveStep, NeverExceedsTheAskedErrorOnALongStraightChain) {
       const auto measure = adaptive::all_measures[k];
       adaptive::Options options;
       options.measure = measure;
+      options.weights = adaptive::Weights::none;
       options.error = std::ldexp(1, -19);
       const auto system = adaptive::compile(model, options);
       adaptive::State state = system.rest();
@@ -204,6 +206,7 @@ TEST(AdaptiveStep, KeepsTheAskedErrorOnTheWay) {
       for (const Shape shape : {Shape::chain, Shape::polymer, Shape::caterpillar}) {
         adaptive::Options options;
         options.measure = measure;
+        options.weights = adaptive::Weights::none;
         options.error = 1e-5;
         const Model model = loaded(shape, 2000, 1, 3, ratio);
         const auto system = adaptive::compile(model, options);
@@ -327,6 +330,7 @@ TEST(AdaptiveStep, FallsBackAndReturns) {
     parts.point_loads.push_back(std::move(load));
   }
   adaptive::Options options;
+  options.weights = adaptive::Weights::none;
   options.error = 1e-3;
   const auto system = adaptive::compile(Model(std::move(parts)), options);
   adaptive::State state = system.rest();

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "limber/model/model.h"
+#include "limber/result/fields.h"
 #include "limber/result/report.h"
 #include "limber/result/snapshot.h"
 
@@ -40,7 +41,7 @@ struct Options {
   Measure measure = Measure::relative_joint;
   double error = 1e-6;  // allowed in the measure; 0: none
   double budget = 0;    // [s] of wall clock that a step may take instead; 0: none. Results then depend on it
-  Weights weights = Weights::none;
+  Weights weights = Weights::reach;
   double settle = 1e-9;  // settled when the largest acceleration has fallen to this part of the largest ever
   double turn = 0.2;     // [rad or m] a joint may move in a step; longer ones are shortened
   bool fallback = true;  // to the plain articulated-body pass where that is cheaper; where the error asks for
@@ -123,6 +124,10 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
 
 // World pose of a body without those of the others: O(log n) if the workspace has the state's coefficients.
 Pose body_pose(const System& system, const State& state, Workspace& workspace, BodyId body);
+
+// Activity: the share of the steps so far in which a body's joint moved, of every body. The live view colors
+// by it; recordings have it as Snapshot::values.
+result::Fields fields(const System& system, const State& state);
 
 void observe(const System& system, const State& state, Workspace& workspace, result::Snapshot& snapshot);
 

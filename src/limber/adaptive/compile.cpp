@@ -210,6 +210,7 @@ void compile_loads(SystemData& s) {
 
 void lay_out(SystemData& s) {
   s.layout.title = s.model.title();
+  s.layout.frame_value = "activity";
   std::vector<char> fixed(s.tree.size());
   for (int i = 0; i < s.tree.size(); ++i) {
     const Body& body = s.model.bodies()[i];

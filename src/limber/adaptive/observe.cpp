@@ -1,9 +1,26 @@
 // What the rest of the program sees: poses, lines, probes, and how much moved within which error. Bodies are
 // at rest at every moment of quasi-statics: velocities are zero.
+#include <algorithm>
+
 #include "limber/adaptive/system.h"
 #include "limber/math/so3.h"
 
 namespace limber::adaptive {
+namespace {
+
+double activity(const State& state, int link) {
+  const double steps = static_cast<double>(std::max<std::int64_t>(state.step, 1));
+  return std::min(1.0, state.active_steps[link] / steps);
+}
+
+}  // namespace
+
+result::Fields fields(const System& system, const State& state) {
+  result::Field field{"activity", "", result::Field::On::frames, {}};
+  for (int i = 0; i < system.data().tree.size(); ++i)
+    field.values.push_back(static_cast<float>(activity(state, i)));
+  return {std::move(field)};
+}
 
 void observe(const System& system, const State& state, Workspace& workspace, result::Snapshot& snapshot) {
   const SystemData& s = system.data();
@@ -18,6 +35,7 @@ void observe(const System& system, const State& state, Workspace& workspace, res
     const Pose X = w.links[i].X_WM * s.tree[i].X_MB;
     snapshot.rotations[i] = math::to_quat(X.R);
     snapshot.positions[i] = X.p;
+    snapshot.values[i] = activity(state, i);
   }
   const auto world_point = [&](const LinkPoint& at) {
     return at.link < 0 ? at.p : Vec3(w.links[at.link].X_WM * at.p);
