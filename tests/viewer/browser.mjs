@@ -1,6 +1,7 @@
 // What the browser tests share: Debian's chromium without a screen, driven by playwright-core; limber itself; small checks.
 //
 //   node some_test.mjs --limber PATH --modules FOLDER-WITH-node_modules
+import {AsyncLocalStorage} from 'node:async_hooks';
 import {spawn, spawnSync} from 'node:child_process';
 import {existsSync, mkdtempSync, rmSync} from 'node:fs';
 import {createRequire} from 'node:module';
@@ -91,23 +92,27 @@ export async function startView(...words) {
 
 process.setMaxListeners(0); // one for each program that a test starts
 let failures = 0;
+const running = new AsyncLocalStorage(); // several tests may run at once: a failure belongs to the one it happened in
 export function check(condition, what) {
   if (condition) return true;
   ++failures;
+  const own = running.getStore();
+  if (own) ++own.failures;
   console.log(`FAILED: ${what}`);
   return false;
 }
 
 export async function test(name, body) {
   const begin = Date.now();
-  const before = failures;
-  try {
-    await body();
-  } catch (error) {
-    ++failures;
-    console.log(`FAILED: ${name}: ${error.stack ?? error}`);
-  }
-  console.log(`${failures === before ? 'ok' : 'not ok'}  ${name}  (${((Date.now() - begin) / 1000).toFixed(1)} s)`);
+  const own = {failures: 0};
+  await running.run(own, async () => {
+    try {
+      await body();
+    } catch (error) {
+      check(false, `${name}: ${error.stack ?? error}`);
+    }
+  });
+  console.log(`${own.failures ? 'not ok' : 'ok'}  ${name}  (${((Date.now() - begin) / 1000).toFixed(1)} s)`);
 }
 
 export function finish() {

@@ -61,6 +61,7 @@ Json report(const articulated::System& system, const Found& f) {
                {"negative_directions", r.negative},
                {"least_pivot", r.least_pivot},
                {"redundant_rows", r.redundant_rows},
+               {"circulatory", r.circulatory},
                {"message", r.report.message}};
   if (!r.report.ok()) return json;
   json["energy"] = {{"gravity", r.energy.gravity}, {"elastic", r.energy.elastic}};
@@ -88,6 +89,10 @@ Json report(const articulated::System& system, const Found& f) {
   for (const auto& l : r.loops)
     json["loops"][l.loop] = {
         {"at", to_json(l.at)}, {"force", to_json(l.force)}, {"moment", to_json(l.moment)}};
+  json["stops"] = Json::array();
+  for (const auto& stop : r.stops)
+    json["stops"].push_back(
+        {{"joint", stop.joint}, {"dof", stop.dof}, {"bound", stop.bound}, {"force", stop.force}});
   json["modes"] = Json::array();
   for (const auto& m : r.modes)
     json["modes"].push_back({{"eigenvalue", m.eigenvalue}, {"moves", m.moves}, {"shape", m.shape}});
@@ -101,7 +106,9 @@ void print(const articulated::System& system, const Found& f, bool all) {
                   r.report.iterations, r.residual,
                   r.loops.empty() ? "" : fmt::format(", loops open by {:.1e} of the size", r.gap)));
   if (r.negative == 0)
-    out("  stability    stable\n");
+    out(fmt::format(
+        "  stability    stable{}\n",
+        r.circulatory ? " (some loads have no potential: this counts the symmetric part alone)" : ""));
   else
     out(fmt::format("  stability    unstable: {} direction{} in which it would leave\n", r.negative,
                     r.negative == 1 ? "" : "s"));
@@ -116,6 +123,9 @@ void print(const articulated::System& system, const Found& f, bool all) {
       out(fmt::format("  mode         leaves with a rate of {:.6g} 1/s, moves \"{}\" most\n",
                       std::sqrt(-m.eigenvalue), m.moves));
   }
+  for (const auto& stop : r.stops)
+    out(fmt::format("  stop         \"{}\" stands at its bound {:.6g}, which pushes with {:.6g}\n",
+                    stop.joint, stop.bound, stop.force));
   const std::size_t most = all ? SIZE_MAX : 12;
   const auto rest = [&](std::size_t n, const char* what) {
     if (n > most) out(fmt::format("  … {} more {}: --all or --json\n", n - most, what));

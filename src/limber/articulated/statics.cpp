@@ -2,459 +2,405 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
-#include "limber/articulated/stepper.h"
+#include "limber/articulated/equilibrium.h"
 #include "limber/articulated/tangent.h"
-#include "limber/multibody/dense_solver.h"
 
 namespace limber::articulated {
-namespace {
 
 using multibody::BlockRhs;
 using multibody::BlockSolution;
-using multibody::BlockSystem;
 using multibody::Gaba;
+using multibody::Link;
 using result::Status;
 
-class Equilibrium {
- public:
-  Equilibrium(const SystemData& s, const State& state, WorkspaceData& w, const StaticOptions& options)
-      : s_(s),
-        w_(w),
-        options_(options),
-        t_(state.t),
-        pattern_(static_pattern(s)),
-        K_(s.tree, pattern_),
-        rhs_(K_),
-        x_(K_),
-        gaba_(s.tree, pattern_, false),
-        scratch_(gaba_),
-        loops_(s.loops.size()),
-        q_(state.q),
-        trial_(state.q),
-        lambda_(s.loops.size(), Vec6::Zero()),
-        residual_(s.tree.v_count()),
-        twist_(s.tree.size()) {
-    lock_motions();
+Equilibrium::Equilibrium(const SystemData& s, const State& state, WorkspaceData& w,
+                         const StaticOptions& options)
+    : s_(s),
+      w_(w),
+      options_(options),
+      t_(state.t),
+      pattern_(static_pattern(s)),
+      K_(s.tree, pattern_),
+      moved_(s.tree, pattern_),
+      rhs_(K_),
+      x_(K_),
+      gaba_(s.tree, pattern_, false),
+      scratch_(gaba_),
+      loops_(s.loops.size()),
+      loops_moved_(s.loops.size()),
+      q_(state.q),
+      trial_(state.q),
+      lambda_(s.loops.size(), Vec6::Zero()),
+      residual_(s.tree.v_count()),
+      twist_(s.tree.size()),
+      lock_index_(s.tree.size(), -1),
+      touched_(s.limits.size(), 0),
+      limit_rows_(s.limits.size(), -1),
+      changes_(s.limits.size(), 0) {
+  for (const CompiledMotion& m : s_.motions) {
+    double v[6];
+    prescribed(m, s_.tree[m.link], t_, q_.data() + s_.tree[m.link].q, v);
   }
+  std::fill(w_.servo.begin(), w_.servo.end(), ServoState::linear);
+  circulatory_ = !s_.wind_shapes.empty() || std::any_of(s_.loads.begin(), s_.loads.end(), [](const auto& l) {
+    return l.follows || !l.moment.is_zero();
+  });
+}
 
-  bool solve(StaticResult& out) {
-    const std::vector<double> start = q_;
-    for (int parts = std::max(1, options_.load_steps); parts <= 64; parts *= 4) {
-      q_ = start;
-      for (Vec6& l : lambda_) l.setZero();
-      bool good = true;
-      for (int k = 1; good && k <= parts; ++k) {
-        w_.load = options_.load * (static_cast<double>(k) / parts);
-        good = find(out, k == parts);
-      }
-      w_.load = options_.load;
-      if (good) return true;
-      if (iterations_ >= options_.max_iterations * 4) break;
+bool Equilibrium::solve(StaticResult& out) {
+  const std::vector<double> start = q_;
+  for (int parts = std::max(1, options_.load_steps); parts <= 64; parts *= 4) {
+    q_ = start;
+    for (Vec6& l : lambda_) l.setZero();
+    std::fill(touched_.begin(), touched_.end(), 0);
+    std::fill(changes_.begin(), changes_.end(), 0);
+    std::fill(w_.servo.begin(), w_.servo.end(), ServoState::linear);
+    bool good = true;
+    for (int k = 1; good && k <= parts; ++k) {
+      w_.load = options_.load * (static_cast<double>(k) / parts);
+      good = find_within_limits(out, k == parts);
     }
-    return false;
+    w_.load = options_.load;
+    if (good) return true;
+    if (iterations_ >= options_.max_iterations * 4) break;
   }
+  return false;
+}
 
-  const std::vector<double>& q() const { return q_; }
-
-  void finish(StaticResult& out) {
-    assemble(0);
-    gaba_.factor(K_, true);
-    const auto d = gaba_.directions();
-    out.negative = d.negative;
-    out.least_pivot = d.least;
-    out.moved_pivots = d.moved;
-    out.redundant_rows = gaba_.dropped_rows();
-    out.gap = s_.loops.empty() ? 0 : largest_gap(s_, loops_) / s_.size;
-    find_modes(out);
-    reactions(out);
+void Equilibrium::finish(StaticResult& out) {
+  assemble(0);
+  gaba_.factor(K_, true);
+  const auto d = gaba_.directions();
+  out.negative = d.negative;
+  out.least_pivot = d.least;
+  out.moved_pivots = d.moved;
+  out.redundant_rows = gaba_.dropped_rows();
+  out.gap = s_.loops.empty() ? 0 : largest_gap(s_, loops_) / s_.size;
+  out.circulatory = circulatory_;
+  for (std::size_t l = 0; l < s_.limits.size(); ++l) {
+    const Limit& limit = s_.limits[l];
+    if (touched_[l])
+      out.stops.push_back({limit.loop >= 0 ? s_.loops[limit.loop].name : s_.model.joints()[limit.link].name,
+                           limit.dof, limit.bound, limit_force_[l]});
   }
+  find_modes(out);
+  reactions(out);
+}
 
- private:
-  void lock_motions() {
-    lock_index_.assign(s_.tree.size(), -1);
-    for (const CompiledMotion& m : s_.motions) {
-      const multibody::Link& link = s_.tree[m.link];
-      double v[6];
-      prescribed(m, link, t_, q_.data() + link.q, v);
+void Equilibrium::assemble(double sigma) {
+  assemble_tangent(s_, q_.data(), t_, lambda_, sigma, s_.loops.empty() ? 0 : augment_, w_, loops_, K_, rhs_,
+                   &touched_, &limit_rows_);
+  set_locks();
+}
+
+// Prescribed joints wholly, touched limits a row each.
+void Equilibrium::set_locks() {
+  for (const JointLock& lock : locks_) lock_index_[lock.link] = -1;
+  locks_.clear();
+  const auto lock_of = [&](int link) -> JointLock& {
+    if (lock_index_[link] < 0) {
+      lock_index_[link] = static_cast<int>(locks_.size());
       JointLock lock;
-      lock.link = m.link;
-      lock.rows = link.dofs;
-      lock.C.setIdentity();
-      lock.g.setZero();
-      lock_index_[m.link] = static_cast<int>(locks_.size());
+      lock.link = link, lock.rows = 0;
+      lock.C.setZero(), lock.g.setZero();
       locks_.push_back(lock);
     }
-    K_.locks = locks_.data();
-    K_.lock_index = locks_.empty() ? nullptr : lock_index_.data();
+    return locks_[lock_index_[link]];
+  };
+  for (const CompiledMotion& m : s_.motions) {
+    JointLock& lock = lock_of(m.link);
+    lock.rows = s_.tree[m.link].dofs;
+    lock.C.setIdentity();
   }
-
-  void assemble(double sigma) {
-    assemble_tangent(s_, q_.data(), t_, lambda_, sigma, s_.loops.empty() ? 0 : augment_, w_, loops_, K_,
-                     rhs_);
+  for (std::size_t l = 0; l < s_.limits.size(); ++l) {
+    const Limit& limit = s_.limits[l];
+    if (!touched_[l] || limit.loop >= 0) continue;
+    JointLock& lock = lock_of(limit.link);
+    lock.C.row(lock.rows) = limit_row(s_, limit, q_.data()).transpose();
+    lock.g[lock.rows++] = limit.bound - limit_coordinate(s_, limit, q_.data(), nullptr);
   }
+  K_.locks = locks_.data();
+  K_.lock_index = locks_.empty() ? nullptr : lock_index_.data();
+}
 
-  // Forces left over at q for the best multipliers at hand, and what acts in all.
-  double leftover(double& acting) {
-    std::vector<Vec6> F = rhs_.wrench;
-    if (augment_ > 0 && !s_.loops.empty()) {  // without ρ Gᵀ g
-      std::vector<Vec6> scaled = rhs_.g;
-      for (Vec6& g : scaled) g *= augment_;
-      multibody::subtract_loop_forces(K_, scaled.data(), F.data());
-    }
-    acting = 0;
-    for (const Vec6& f : F)
-      acting = std::max({acting, f.head<3>().norm(), f.tail<3>().norm() * 1e-3 * s_.size});
-    multibody::subtract_loop_forces(K_, lambda_.data(), F.data());
-    for (const Vec6& f : F) acting = std::max(acting, f.head<3>().norm());
-    multibody::jacobian_transpose_times(K_, F.data(), residual_.data());
-    double largest = 0;
-    for (const multibody::Link& link : s_.tree.links()) {
-      const int i = static_cast<int>(&link - s_.tree.links().data());
-      if (lock_index_[i] >= 0) continue;
-      for (int k = 0; k < link.dofs; ++k) {
-        acting = std::max(acting, std::abs(rhs_.tau[link.v + k]));
-        largest = std::max(largest, std::abs(residual_[link.v + k] + rhs_.tau[link.v + k]));
-      }
-    }
-    return largest;
-  }
+double Equilibrium::gap() const {
+  double largest = s_.loops.empty() ? 0 : largest_gap(s_, loops_) / s_.size;
+  for (std::size_t l = 0; l < s_.limits.size(); ++l)
+    if (touched_[l])
+      largest = std::max(
+          largest, std::abs(s_.limits[l].bound - limit_coordinate(s_, s_.limits[l], q_.data(), &loops_)));
+  return largest;
+}
 
-  // One load level. Quadratic at the end; `last` iterates until rounding stops it.
-  bool find(StaticResult& out, bool last) {
-    double sigma = 0, best = std::numeric_limits<double>::infinity();
-    int still = 0;
-    for (int k = 0; k < options_.max_iterations; ++k, ++iterations_) {
-      if (k % 10 == 0) set_augment();
-      assemble(sigma);
-      double acting = 0;
-      const double gap = s_.loops.empty() ? 0 : largest_gap(s_, loops_) / s_.size;
-      if (!std::isfinite(gap) || !std::isfinite(w_.tau.empty() ? 0.0 : w_.tau[0]))
-        return failed(out, "a value is no longer finite");
-      if (!gaba_.factor(K_, true)) return failed(out, "the tangent cannot be factored");
-      while (gaba_.directions().negative > 0) {  // raise σ until every direction is held
-        sigma = sigma > 0 ? 4 * sigma : lowest_sigma();
-        if (sigma > 1e30) return failed(out, "no shift makes the tangent positive");
-        assemble(sigma);
-        gaba_.factor(K_, true);
-      }
-      gaba_.solve(rhs_, scratch_, x_);
-      lambda_ = x_.lambda;
-      const double left = leftover(acting);
-      out.residual = acting > 0 ? left / acting : 0;
-      double step = 0;
-      for (const double a : x_.a) step = std::max(step, std::abs(a));
-      if (!std::isfinite(step)) return failed(out, "a value is no longer finite");
-      const double measure = std::max(out.residual, gap);
-      if (measure <= options_.tolerance && gap <= 1e-12 && (sigma == 0 || step < 1e-10)) {
-        // At rounding: one more step costs little, and stops when it no longer helps.
-        if (!last || measure >= 0.5 * best || measure == 0 || ++still > 2) return report_done(out);
-      }
-      // A step below rounding: nothing more to gain, whatever rounding leaves of stiff springs' forces.
-      if (sigma == 0 && step <= 1e-12 * std::max(1.0, s_.size) && gap <= 1e-11) {
-        multibody::integrate(s_.tree, q_.data(), x_.a.data(), 1, trial_.data());
-        std::swap(q_, trial_);
-        return report_done(out);
-      }
-      best = std::min(best, measure);
-      const double largest_turn = 0.5;
-      double share = step > largest_turn ? largest_turn / step : 1;
-      if (!move(share, sigma, measure)) {
-        if (measure <= 1e-9) return report_done(out);
-        sigma = sigma > 0 ? 10 * sigma : lowest_sigma();
-        if (sigma > 1e20) break;
-        continue;
-      }
-      sigma = sigma > 10 * lowest_sigma() ? sigma / 10 : 0;
-    }
-    return failed(
-        out,
-        fmt::format("no equilibrium found in {} iterations: forces of {:.2g} of those that act are left over",
-                    iterations_, out.residual));
-  }
-
-  bool report_done(StaticResult& out) {
-    out.residual = measure_at();
-    out.report.status = Status::ok;
-    out.report.iterations = iterations_;
-    out.report.residual = out.residual;
-    return true;
-  }
-
-  // Takes as much of the step as lowers the energy or the forces left over.
-  bool move(double share, double sigma, double before) {
-    const double energy0 = potential(q_);
-    for (int halving = 0; halving < 12; ++halving, share /= 2) {
-      multibody::integrate(s_.tree, q_.data(), x_.a.data(), share, trial_.data());
-      if (sigma > 0) close(trial_);
-      const double energy1 = potential(trial_);
-      if (!std::isfinite(energy1)) continue;
-      std::swap(q_, trial_);
-      const double after = measure_at();
-      if (after < before || (sigma > 0 && energy1 < energy0) ||
-          (share == 1 && before > 1e-3 && after < 10 * before))
-        return true;
-      std::swap(q_, trial_);
-    }
-    return false;
-  }
-
-  // Back onto the loops, so that energies compare: a chord iteration with the factor at hand.
-  void close(std::vector<double>& q) {
-    if (s_.loops.empty()) return;
-    const std::vector<double> zero(s_.tree.v_count(), 0.0);
-    std::vector<double> moved(q.size());
-    BlockRhs open(K_);
-    BlockSolution back(K_);
-    for (int round = 0; round < 8; ++round) {
-      multibody::kinematics(s_.tree, q.data(), zero.data(), w_.links);
-      place_loops(s_, w_.links, loops_);
-      if (largest_gap(s_, loops_) <= 1e-12 * s_.size) return;
-      for (std::size_t l = 0; l < s_.loops.size(); ++l) open.g[l] = -loops_[l].gap;
-      gaba_.solve(open, scratch_, back, true);
-      multibody::integrate(s_.tree, q.data(), back.a.data(), 1, moved.data());
-      std::swap(q, moved);
+// What locked rows carry taken out of y.
+void Equilibrium::without_locked(std::vector<double>& y) const {
+  for (const JointLock& lock : locks_) {
+    const Link& link = s_.tree[lock.link];
+    Eigen::Map<VecX> part(y.data() + link.v, link.dofs);
+    for (int r = 0; r < lock.rows; ++r) {
+      const VecX row = lock.C.row(r).head(link.dofs).transpose();
+      part -= row * row.dot(part);
     }
   }
+}
 
-  // Forces left over at q_ with the multipliers at hand.
-  double measure_at() {
-    assemble(0);
+// Forces left over at q for the best multipliers at hand, and what acts in all.
+double Equilibrium::leftover(double& acting) {
+  std::vector<Vec6> F = rhs_.wrench;
+  if (augment_ > 0 && !s_.loops.empty()) {  // without ρ Gᵀ g
+    std::vector<Vec6> scaled = rhs_.g;
+    for (Vec6& g : scaled) g *= augment_;
+    multibody::subtract_loop_forces(K_, scaled.data(), F.data());
+  }
+  acting = 0;
+  for (const Vec6& f : F)
+    acting = std::max({acting, f.head<3>().norm(), f.tail<3>().norm() * 1e-3 * s_.size});
+  multibody::subtract_loop_forces(K_, lambda_.data(), F.data());
+  for (const Vec6& f : F) acting = std::max(acting, f.head<3>().norm());
+  multibody::jacobian_transpose_times(K_, F.data(), residual_.data());
+  for (std::size_t k = 0; k < residual_.size(); ++k) {
+    acting = std::max(acting, std::abs(rhs_.tau[k]));
+    residual_[k] += rhs_.tau[k];
+  }
+  without_locked(residual_);
+  double largest = 0;
+  for (const double r : residual_) largest = std::max(largest, std::abs(r));
+  return largest;
+}
+
+// One load level. Quadratic at the end; `last` iterates until rounding stops it.
+bool Equilibrium::find(StaticResult& out, bool last) {
+  double sigma = 0, best = std::numeric_limits<double>::infinity();
+  int still = 0;
+  for (int k = 0; k < options_.max_iterations; ++k, ++iterations_) {
+    if (k % 10 == 0) set_augment();
+    assemble(sigma);
     double acting = 0;
-    const double left = leftover(acting);
-    const double gap = s_.loops.empty() ? 0 : largest_gap(s_, loops_) / s_.size;
-    return std::max(acting > 0 ? left / acting : 0, gap);
-  }
-
-  double potential(const std::vector<double>& q) {
-    const std::vector<double> zero(s_.tree.v_count(), 0.0);
-    multibody::kinematics(s_.tree, q.data(), zero.data(), w_.links);
-    const Vec3 g = w_.load * s_.model.gravity().value(t_);
-    double sum = multibody::gravity_energy(s_.tree, w_.links, g) + elastic_energy(s_, q.data(), w_.links);
-    for (const CompiledLoad& l : s_.loads)
-      if (!l.follows) sum -= w_.load * l.force.value(t_).dot(w_.links[l.at.link].X_WM * l.at.p);
-    return sum;
-  }
-
-  // ρ of the size of the stiffness that stands on the diagonal.
-  void set_augment() {
-    if (s_.loops.empty()) return;
-    augment_ = 0;
-    assemble(0);
-    double largest = 0;
-    for (const double b : K_.joint) largest = std::max(largest, std::abs(b));
-    for (const Mat6& A : K_.diagonal)
-      largest = std::max(largest, A.topLeftCorner<3, 3>().cwiseAbs().maxCoeff());
-    augment_ = largest > 0 ? largest / (s_.size * s_.size) : 1;
-  }
-
-  // A shift that is small against stiffness over inertia.
-  double lowest_sigma() {
-    double stiffness = 0, inertia = 0;
-    for (const double b : K_.joint) stiffness = std::max(stiffness, std::abs(b));
-    for (const Mat6& A : K_.diagonal)
-      stiffness = std::max(stiffness, A.diagonal().head<3>().cwiseAbs().maxCoeff());
-    for (const multibody::Link& link : s_.tree.links())
-      inertia = std::max(inertia, link.inertia.m * s_.size * s_.size);
-    return inertia > 0 ? std::max(1e-6 * stiffness / inertia, 1e-12) : 1;
-  }
-
-  bool failed(StaticResult& out, std::string what) {
-    out.report.status = Status::not_converged;
-    out.report.time = t_;
-    out.report.iterations = iterations_;
-    out.report.residual = out.residual;
-    int worst = -1;
-    double largest = 0;
-    for (int i = 0; i < s_.tree.size(); ++i)
-      for (int k = 0; k < s_.tree[i].dofs; ++k)
-        if (const double r = std::abs(residual_[s_.tree[i].v + k] + rhs_.tau[s_.tree[i].v + k]); r > largest)
-          largest = r, worst = i;
-    if (worst >= 0) out.report.worst = s_.model.joints()[worst].name;
-    out.report.message = worst >= 0 ? fmt::format("{}; worst at joint \"{}\"", what, out.report.worst) : what;
-    return false;
-  }
-
-  // Lowest eigenvalues of K x = μ M x within loops and locks, by subspace iteration with the factor of K +
-  // σM.
-  void find_modes(StaticResult& out) {
-    const int v = s_.tree.v_count();
-    const int wanted = std::min(options_.modes, v);
-    if (wanted <= 0) return;
-    // Small structures: dense, and no doubt about what was missed.
-    if (v <= 300) return dense_modes(out, wanted);
-    double sigma = 0;
-    assemble(0);
-    gaba_.factor(K_, true);
-    for (int tries = 0; gaba_.directions().negative > 0 || gaba_.directions().moved > 0; ++tries) {
-      if (tries > 60) return;
+    const double gap = this->gap();
+    if (!std::isfinite(gap) || !std::isfinite(w_.tau.empty() ? 0.0 : w_.tau[0]))
+      return failed(out, "a value is no longer finite");
+    if (!gaba_.factor(K_, true))
+      return failed(out,
+                    fmt::format("nothing holds more than {} joints, \"{}\" among them: no spring, no weight",
+                                Gaba::most_borders, s_.model.joints()[gaba_.bad_link()].name));
+    while (gaba_.directions().negative > 0) {  // raise σ until every direction is held
       sigma = sigma > 0 ? 4 * sigma : lowest_sigma();
+      if (sigma > 1e30) return failed(out, "no shift makes the tangent positive");
       assemble(sigma);
       gaba_.factor(K_, true);
     }
-    const int m = std::min(v, 2 * wanted + 6);
-    MatX X(v, m), MX(v, m);
-    unsigned seed = 1;
-    for (int c = 0; c < m; ++c)
-      for (int r = 0; r < v; ++r) {
-        seed = seed * 1664525u + 1013904223u;
-        X(r, c) = (seed >> 8) * (2.0 / 16777216) - 1;
-      }
-    BlockRhs load(K_);
-    VecX values = VecX::Zero(m);
-    for (int round = 0; round < 100; ++round) {
-      for (int c = 0; c < m; ++c) {
-        mass_times(X.col(c).data(), load.tau.data());
-        gaba_.solve(load, scratch_, x_, true);
-        X.col(c) = Eigen::Map<const VecX>(x_.a.data(), v);
-      }
-      // Rayleigh–Ritz: (K + σM) is known by its action: XᵀKX from the right-hand sides.
-      for (int c = 0; c < m; ++c) mass_times(X.col(c).data(), MX.col(c).data());
-      const MatX mass = X.transpose() * MX;
-      MatX KX(v, m);
-      for (int c = 0; c < m; ++c) stiffness_times(X.col(c).data(), KX.col(c).data());
-      MatX stiff = X.transpose() * KX;
-      const Eigen::GeneralizedSelfAdjointEigenSolver<MatX> ritz(0.5 * (stiff + stiff.transpose()),
-                                                                0.5 * (mass + mass.transpose()));
-      const VecX next = ritz.eigenvalues();
-      X = X * ritz.eigenvectors();
-      const double change = (next - values).head(wanted).cwiseAbs().maxCoeff();
-      values = next;
-      if (round > 2 && change <= 1e-10 * values.head(wanted).cwiseAbs().maxCoeff()) break;
+    gaba_.solve(rhs_, scratch_, x_);
+    if (circulatory_) complete_step(sigma);
+    lambda_ = x_.lambda;
+    const double left = leftover(acting);
+    acting_ = acting;
+    out.residual = acting > 0 ? left / acting : 0;
+    double step = 0;
+    for (const double a : x_.a) step = std::max(step, std::abs(a));
+    if (!std::isfinite(step)) return failed(out, "a value is no longer finite");
+    const double measure = std::max(out.residual, gap);
+    if (measure <= options_.tolerance && gap <= 1e-12 && (sigma == 0 || step < 1e-10)) {
+      // At rounding: one more step costs little, and stops when it no longer helps.
+      if (!last || measure >= 0.5 * best || measure == 0 || ++still > 2) return report_done(out);
     }
-    for (int k = 0; k < wanted; ++k) add_mode(out, values[k] - sigma, X.col(k));
-  }
-
-  void dense_modes(StaticResult& out, int wanted) {
-    assemble(0);
-    const auto stiff = multibody::assemble_dense(K_);
-    const std::vector<Vec6> lambda = lambda_;
-    BlockSystem M = K_;
-    M.coupling.clear();
-    for (Mat6& A : M.diagonal) A.setZero();
-    for (Mat6& A : M.off) A.setZero();
-    std::fill(M.joint.begin(), M.joint.end(), 0.0);
-    for (int i = 0; i < s_.tree.size(); ++i) M.diagonal[i] = world_inertia(i);
-    const MatX mass = multibody::assemble_dense(M).H;
-    MatX Z = MatX::Identity(s_.tree.v_count(), s_.tree.v_count());
-    if (stiff.C.rows() > 0) {
-      const Eigen::ColPivHouseholderQR<MatX> qr(stiff.C.transpose());
-      int rank = 0;
-      const auto R = qr.matrixR().diagonal().cwiseAbs();
-      for (int i = 0; i < R.size(); ++i) rank += R[i] > 1e-9 * R.maxCoeff() && R[i] > 0;
-      Z = (qr.householderQ() * Z).rightCols(Z.cols() - rank).eval();
+    // A step below rounding: nothing more to gain, whatever rounding leaves of stiff springs' forces.
+    if (sigma == 0 && step <= 1e-12 * std::max(1.0, s_.size) && gap <= 1e-11) {
+      multibody::integrate(s_.tree, q_.data(), x_.a.data(), 1, trial_.data());
+      std::swap(q_, trial_);
+      return report_done(out);
     }
-    if (Z.cols() == 0) return;
-    const Eigen::GeneralizedSelfAdjointEigenSolver<MatX> eigen(Z.transpose() * stiff.H * Z,
-                                                               Z.transpose() * mass * Z);
-    for (int k = 0; k < std::min<int>(wanted, static_cast<int>(Z.cols())); ++k)
-      add_mode(out, eigen.eigenvalues()[k], Z * eigen.eigenvectors().col(k));
-  }
-
-  Mat6 world_inertia(int i) const {
-    const Inertia& I = s_.tree[i].inertia;
-    const Mat3& R = w_.links[i].X_WM.R;
-    const Mat3 h = math::skew(R * I.h);
-    Mat6 M;
-    M << R * I.I * R.transpose(), h, -h, Mat3(Vec3::Constant(I.m).asDiagonal());
-    return M;
-  }
-  void mass_times(const double* x, double* y) {
-    multibody::jacobian_times(K_, x, twist_.data());
-    for (int i = 0; i < s_.tree.size(); ++i) twist_[i] = world_inertia(i) * twist_[i];
-    multibody::jacobian_transpose_times(K_, twist_.data(), y);
-  }
-  void stiffness_times(const double* x, double* y) {
-    std::vector<Vec6> wrench(s_.tree.size());
-    multibody::jacobian_times(K_, x, twist_.data());
-    multibody::blocks_times(K_, twist_.data(), wrench.data());
-    for (const multibody::Link& link : s_.tree.links())
-      for (int k = 0; link.parent >= 0 && k < link.dofs; ++k)
-        wrench[link.parent] += Eigen::Map<const Vec6>(K_.coupling.data() + 6 * (link.v + k)) * x[link.v + k];
-    multibody::jacobian_transpose_times(K_, wrench.data(), y);
-    for (const multibody::Link& link : s_.tree.links())
-      for (int i = 0; i < link.dofs; ++i) {
-        for (int j = 0; j < link.dofs; ++j)
-          y[link.v + i] += K_.joint[link.block + j * link.dofs + i] * x[link.v + j];
-        if (link.parent >= 0)
-          y[link.v + i] +=
-              Eigen::Map<const Vec6>(K_.coupling.data() + 6 * (link.v + i)).dot(twist_[link.parent]);
-      }
-  }
-
-  void add_mode(StaticResult& out, double eigenvalue, const VecX& shape) const {
-    StaticMode mode;
-    mode.eigenvalue = eigenvalue;
-    Eigen::Index at = 0;
-    const double largest = shape.cwiseAbs().maxCoeff(&at);
-    const VecX unit = largest > 0 ? VecX(shape / shape[at]) : shape;
-    mode.shape.assign(unit.data(), unit.data() + unit.size());
-    for (int i = 0; i < s_.tree.size(); ++i)
-      if (s_.tree[i].v <= at && at < s_.tree[i].v + s_.tree[i].dofs) mode.moves = s_.model.joints()[i].name;
-    out.modes.push_back(std::move(mode));
-  }
-
-  // What every joint carries: the sum of all wrenches on what hangs on it, turned round.
-  void reactions(StaticResult& out) {
-    augment_ = 0;
-    assemble(0);
-    std::vector<Vec6> F = rhs_.wrench;
-    multibody::subtract_loop_forces(K_, lambda_.data(), F.data());
-    out.joints.resize(s_.tree.size());
-    for (int i = s_.tree.size() - 1; i >= 0; --i) {
-      const multibody::Link& link = s_.tree[i];
-      JointReaction& r = out.joints[i];
-      r.joint = s_.model.joints()[i].name;
-      r.at = K_.origin[i];
-      r.moment = -F[i].head<3>();
-      r.force = -F[i].tail<3>();
-      r.torque.assign(rhs_.tau.begin() + link.v, rhs_.tau.begin() + link.v + link.dofs);
-      if (link.parent >= 0)
-        F[link.parent] += multibody::shift_wrench(F[i], K_.origin[i] - K_.origin[link.parent]);
+    best = std::min(best, measure);
+    const double largest_turn = 0.5;
+    double share = step > largest_turn ? largest_turn / step : 1;
+    if (!move(share, sigma, measure)) {
+      if (measure <= 1e-9) return report_done(out);
+      sigma = sigma > 0 ? 10 * sigma : lowest_sigma();
+      if (sigma > 1e20) break;
+      continue;
     }
-    for (std::size_t l = 0; l < s_.loops.size(); ++l) {
-      const multibody::LoopRows& rows = K_.loops[l];
-      const int n = rows.rows;
-      const CompiledLoop& loop = s_.loops[l];
-      LoopReaction r;
-      r.loop = loop.name;
-      r.at = loops_[l].p_W;
-      const int on = loop.b >= 0 ? loop.b : loop.a;
-      const double side = loop.b >= 0 ? -1 : 1;
-      const Vec6 wrench =
-          side * (loop.b >= 0 ? rows.on_b : rows.on_a).topRows(n).transpose() * lambda_[l].head(n);
-      const Vec3 arm = r.at - K_.origin[on];
-      r.force = wrench.tail<3>();
-      r.moment = wrench.head<3>() - arm.cross(r.force);
-      out.loops.push_back(r);
+    sigma = sigma > 10 * lowest_sigma() ? sigma / 10 : 0;
+    if (touch_limits()) best = std::numeric_limits<double>::infinity();
+  }
+  return failed(
+      out,
+      fmt::format("no equilibrium found in {} iterations: forces of {:.2g} of those that act are left over",
+                  iterations_, out.residual));
+}
+
+// Newton until no limit is passed, none pulls, and every servo pushes as it can.
+bool Equilibrium::find_within_limits(StaticResult& out, bool last) {
+  const int rounds = 20 + 4 * static_cast<int>(s_.limits.size() + s_.drives.size());
+  for (int round = 0; round < rounds; ++round) {
+    if (!find(out, last)) return false;
+    if (!let_go() && !update_servos()) return true;
+  }
+  return failed(out, "limits and servos do not settle");
+}
+
+bool Equilibrium::touch_limits() {
+  bool more = false;
+  for (std::size_t l = 0; l < s_.limits.size(); ++l) {
+    const Limit& limit = s_.limits[l];
+    if (touched_[l] || changes_[l] > 3) continue;
+    const double over =
+        (limit.upper ? 1 : -1) * (limit_coordinate(s_, limit, q_.data(), &loops_) - limit.bound);
+    if (over <= 1e-13 * (1 + std::abs(limit.bound))) continue;
+    touched_[l] = 1;
+    more = true;
+  }
+  return more;
+}
+
+// What every touched limit pushes with on its coordinate; lets go of the one that would pull most.
+bool Equilibrium::let_go() {
+  limit_force_.assign(s_.limits.size(), 0);
+  std::size_t worst = 0;
+  double pull = 0;
+  for (std::size_t l = 0; l < s_.limits.size(); ++l) {
+    const Limit& limit = s_.limits[l];
+    if (!touched_[l]) continue;
+    limit_force_[l] =
+        limit.loop >= 0 ? -lambda_[limit.loop][limit_rows_[l]]
+                        : limit_row(s_, limit, q_.data())
+                              .head(s_.tree[limit.link].dofs)
+                              .dot(gaba_.lock_force(limit.link, scratch_, x_).head(s_.tree[limit.link].dofs));
+    if (const double p = (limit.upper ? 1 : -1) * limit_force_[l]; p > pull) pull = p, worst = l;
+  }
+  if (!(pull > 1e-12 * acting_)) return false;
+  touched_[worst] = 0;
+  ++changes_[worst];
+  return true;
+}
+
+bool Equilibrium::update_servos() {
+  const std::vector<double> still(6, 0.0);
+  bool changed = false;
+  for (std::size_t d = 0; d < s_.drives.size(); ++d) {
+    const CompiledDrive& drive = s_.drives[d];
+    if (drive.drive.kind != Drive::Kind::servo) continue;
+    const Link& link = s_.tree[drive.link];
+    for (int k = 0; k < link.dofs; ++k) {
+      const double force = servo_force(drive, link, k, q_.data() + link.q, still.data(), t_);
+      const double max = drive.drive.max_force[k];
+      const ServoState wanted = force > max    ? ServoState::at_maximum
+                                : force < -max ? ServoState::at_minimum
+                                               : ServoState::linear;
+      ServoState& state = w_.servo[6 * d + k];
+      changed = changed || wanted != state;
+      state = wanted;
     }
   }
+  return changed;
+}
 
-  const SystemData& s_;
-  WorkspaceData& w_;
-  StaticOptions options_;
-  double t_;
-  multibody::Pattern pattern_;
-  BlockSystem K_;
-  BlockRhs rhs_;
-  BlockSolution x_;
-  Gaba gaba_;
-  Gaba::Scratch scratch_;
-  std::vector<LoopState> loops_;
-  std::vector<double> q_, trial_;
-  std::vector<Vec6> lambda_;
-  std::vector<double> residual_;
-  std::vector<Vec6> twist_;
-  std::vector<JointLock> locks_;
-  std::vector<int> lock_index_;
-  double augment_ = 1;
-  int iterations_ = 0;
-};
+bool Equilibrium::report_done(StaticResult& out) {
+  out.residual = measure_at();
+  out.report.status = Status::ok;
+  out.report.iterations = iterations_;
+  out.report.residual = out.residual;
+  return true;
+}
 
-}  // namespace
+// Takes as much of the step as lowers the energy or the forces left over.
+bool Equilibrium::move(double share, double sigma, double before) {
+  const double energy0 = potential(q_);
+  const std::vector<double> pushed = residual_;
+  for (int halving = 0; halving < 12; ++halving, share /= 2) {
+    multibody::integrate(s_.tree, q_.data(), x_.a.data(), share, trial_.data());
+    if (sigma > 0) close(trial_);
+    const double energy1 = potential(trial_);
+    if (!std::isfinite(energy1)) continue;
+    std::swap(q_, trial_);
+    const double after = measure_at();
+    // Downhill: the energy falls, or, where loads have none, the forces do work on the way.
+    double work = 0;
+    for (std::size_t k = 0; circulatory_ && k < pushed.size(); ++k)
+      work += (pushed[k] + residual_[k]) * x_.a[k];
+    const bool downhill = circulatory_ ? work > 0 : energy1 < energy0;
+    if (after < before || (sigma > 0 && downhill) || (share == 1 && before > 1e-3 && after < 10 * before))
+      return true;
+    std::swap(q_, trial_);
+  }
+  return false;
+}
+
+// Back onto the loops, so that energies compare: a chord iteration with the factor at hand.
+void Equilibrium::close(std::vector<double>& q) {
+  if (s_.loops.empty()) return;
+  const std::vector<double> zero(s_.tree.v_count(), 0.0);
+  std::vector<double> moved(q.size());
+  BlockRhs open(K_);
+  BlockSolution back(K_);
+  for (int round = 0; round < 8; ++round) {
+    multibody::kinematics(s_.tree, q.data(), zero.data(), w_.links);
+    place_loops(s_, w_.links, loops_);
+    if (largest_gap(s_, loops_) <= 1e-12 * s_.size) return;
+    for (std::size_t l = 0; l < s_.loops.size(); ++l) open.g[l] = -loops_[l].gap;
+    gaba_.solve(open, scratch_, back, true);
+    multibody::integrate(s_.tree, q.data(), back.a.data(), 1, moved.data());
+    std::swap(q, moved);
+  }
+}
+
+// Forces left over at q_ with the multipliers at hand.
+double Equilibrium::measure_at() {
+  assemble(0);
+  double acting = 0;
+  const double left = leftover(acting);
+  return std::max(acting > 0 ? left / acting : 0, gap());
+}
+
+double Equilibrium::potential(const std::vector<double>& q) {
+  const std::vector<double> zero(s_.tree.v_count(), 0.0);
+  multibody::kinematics(s_.tree, q.data(), zero.data(), w_.links);
+  const Vec3 g = w_.load * s_.model.gravity().value(t_);
+  double sum = multibody::gravity_energy(s_.tree, w_.links, g) + elastic_energy(s_, q.data(), w_.links);
+  for (const CompiledLoad& l : s_.loads)
+    if (!l.follows) sum -= w_.load * l.force.value(t_).dot(w_.links[l.at.link].X_WM * l.at.p);
+  return sum;
+}
+
+// ρ of the size of the stiffness that stands on the diagonal.
+void Equilibrium::set_augment() {
+  if (s_.loops.empty()) return;
+  augment_ = 0;
+  assemble(0);
+  double largest = 0;
+  for (const double b : K_.joint) largest = std::max(largest, std::abs(b));
+  for (const Mat6& A : K_.diagonal)
+    largest = std::max(largest, A.topLeftCorner<3, 3>().cwiseAbs().maxCoeff());
+  augment_ = largest > 0 ? largest / (s_.size * s_.size) : 1;
+}
+
+// A shift that is small against stiffness over inertia.
+double Equilibrium::lowest_sigma() const {
+  double stiffness = 0, inertia = 0;
+  for (const double b : K_.joint) stiffness = std::max(stiffness, std::abs(b));
+  for (const Mat6& A : K_.diagonal)
+    stiffness = std::max(stiffness, A.diagonal().head<3>().cwiseAbs().maxCoeff());
+  for (const multibody::Link& link : s_.tree.links())
+    inertia = std::max(inertia, link.inertia.m * s_.size * s_.size);
+  return inertia > 0 ? std::max(1e-6 * stiffness / inertia, 1e-12) : 1;
+}
+
+bool Equilibrium::failed(StaticResult& out, std::string what) {
+  out.report.status = Status::not_converged;
+  out.report.time = t_;
+  out.report.iterations = iterations_;
+  out.report.residual = out.residual;
+  int worst = -1;
+  double largest = 0;
+  for (int i = 0; i < s_.tree.size(); ++i)
+    for (int k = 0; k < s_.tree[i].dofs; ++k)
+      if (const double r = std::abs(residual_[s_.tree[i].v + k]); r > largest) largest = r, worst = i;
+  if (worst >= 0) out.report.worst = s_.model.joints()[worst].name;
+  out.report.message = worst >= 0 ? fmt::format("{}; worst at joint \"{}\"", what, out.report.worst) : what;
+  return false;
+}
 
 std::vector<SpringTension> spring_tensions(const System& system, const State& state) {
   const SystemData& s = system.data();
@@ -480,6 +426,7 @@ StaticResult solve_static(const System& system, State& state, Workspace& workspa
   const bool found = equilibrium.solve(out);
   if (found) equilibrium.finish(out);
   w.load = 1;
+  std::fill(w.servo.begin(), w.servo.end(), ServoState::linear);
   if (!found) return out;
   state.q = equilibrium.q();
   std::fill(state.v.begin(), state.v.end(), 0.0);

@@ -36,6 +36,13 @@ struct JointReaction {
   std::vector<double> torque;  // of its springs and drives, per dof [N·m or N]
 };
 
+// A joint that stands at a bound of its coordinate.
+struct StopReaction {
+  std::string joint;  // or loop
+  int dof = 0;
+  double bound = 0, force = 0;  // [rad or m], [N·m or N] on the coordinate
+};
+
 struct StaticResult {
   result::SolveReport report;
   double residual = 0;     // forces left over, relative
@@ -48,6 +55,8 @@ struct StaticResult {
   std::vector<StaticMode> modes;
   std::vector<LoopReaction> loops;
   std::vector<JointReaction> joints;  // all joints, in tree order
+  std::vector<StopReaction> stops;
+  bool circulatory = false;  // some loads have no potential: `negative` is of the tangent's symmetric part
   result::Energy energy;
 };
 

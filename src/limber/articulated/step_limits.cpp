@@ -5,8 +5,6 @@
 #include <cmath>
 
 #include "limber/articulated/stepper.h"
-#include "limber/math/so3.h"
-#include "limber/multibody/joint_kinematics.h"
 
 namespace limber::articulated {
 
@@ -51,11 +49,11 @@ void Stepper::lock_motion(const CompiledMotion& m, double t, double h, double ga
 void Stepper::lock_limit(const Limit& limit, double h, double gamma) {
   const Link& link = tree_[limit.link];
   JointLock& lock = lock_of(limit.link);
-  const Vec6 row = limit_row(limit, state_.q.data());
+  const Vec6 row = limit_row(s_, limit, state_.q.data());
   const auto along = [&](const std::vector<double>& x) {
     return row.head(link.dofs).dot(Eigen::Map<const VecX>(x.data() + link.v, link.dofs));
   };
-  const double left = limit.bound - limit_coordinate(limit, state_.q.data(), nullptr);
+  const double left = limit.bound - limit_coordinate(s_, limit, state_.q.data(), nullptr);
   lock.C.row(lock.rows) = row.transpose();
   if (s_.options.integrator == Integrator::sdirk)
     lock.g[lock.rows] = ((left - along(w_.u_base)) / (gamma * h) - along(w_.v_base)) / (gamma * h);
@@ -70,7 +68,7 @@ void Stepper::add_loop_limits(double h, double gamma, bool euler) {
   for (std::size_t k = 0; k < s_.limits.size(); ++k) {
     const Limit& limit = s_.limits[k];
     if (limit.loop < 0 || !w_.limit_active[k]) continue;
-    const int r = add_limit_row(limit, b.loops[limit.loop], b.system);
+    const int r = add_limit_row(s_, limit, b.loops[limit.loop], b.system);
     if (r < 0) continue;
     b.limit_row[k] = r;
     const double c = gamma * h;
@@ -78,35 +76,13 @@ void Stepper::add_loop_limits(double h, double gamma, bool euler) {
     if (euler) {
       multibody::jacobian_times(b.system, state_.v.data(), b.twist.data());
       const double rate = multibody::loop_times(b.system, limit.loop, b.twist.data())[r];
-      g = ((limit.bound - limit_coordinate(limit, nullptr, &b.loops)) / h - rate) / h;
+      g = ((limit.bound - limit_coordinate(s_, limit, nullptr, &b.loops)) / h - rate) / h;
     } else if (midpoint()) {
-      g = 2 * (limit.bound - limit_coordinate(limit, nullptr, &b.loops_end)) / (h * h);
+      g = 2 * (limit.bound - limit_coordinate(s_, limit, nullptr, &b.loops_end)) / (h * h);
     } else {
-      g = (limit.bound - limit_coordinate(limit, nullptr, &b.loops)) / (c * c);
+      g = (limit.bound - limit_coordinate(s_, limit, nullptr, &b.loops)) / (c * c);
     }
   }
-}
-
-// The row of a closing joint's coordinate; −1 when the loop has no room (it then holds all six already).
-int Stepper::add_limit_row(const Limit& limit, const LoopState& at, multibody::BlockSystem& system) const {
-  const CompiledLoop& loop = s_.loops[limit.loop];
-  multibody::LoopRows& rows = system.loops[limit.loop];
-  if (rows.rows == 6) return -1;
-  Vec6 along;
-  if (loop.kind == JointKind::spherical) {
-    const Vec3 theta(at.x[0], at.x[1], at.x[2]);
-    along << (theta.norm() > 0 ? Vec3(theta.normalized()) : Vec3(Vec3::UnitX())), Vec3::Zero();
-  } else {
-    along = multibody::motion_subspace(loop.kind, at.q).col(limit.dof);
-  }
-  Vec6 wrench;
-  wrench << at.R_WM * along.head<3>(), at.R_WM * along.tail<3>();
-  const int r = rows.rows++;
-  if (loop.a >= 0)
-    rows.on_a.row(r) = -multibody::shift_wrench(wrench, at.p_W - system.origin[loop.a]).transpose();
-  if (loop.b >= 0)
-    rows.on_b.row(r) = multibody::shift_wrench(wrench, at.p_W - system.origin[loop.b]).transpose();
-  return r;
 }
 
 // Forces of the active limits, while the solution of the step is at hand.
@@ -117,40 +93,8 @@ void Stepper::keep_limit_forces() {
     const Limit& limit = s_.limits[k];
     b.limit_force[k] = limit.loop >= 0
                            ? -b.x.lambda[limit.loop][b.limit_row[k]]
-                           : limit_row(limit, state_.q.data()).dot(block_lock_force(s_, w_, limit.link));
+                           : limit_row(s_, limit, state_.q.data()).dot(block_lock_force(s_, w_, limit.link));
   }
-}
-
-double Stepper::limit_coordinate(const Limit& limit, const double* q,
-                                 const std::vector<LoopState>* loops) const {
-  if (limit.loop >= 0) {
-    const DofArray& x = (*loops)[limit.loop].x;
-    if (s_.loops[limit.loop].kind == JointKind::spherical) return Vec3(x[0], x[1], x[2]).norm();
-    return x[limit.dof];
-  }
-  const Link& link = tree_[limit.link];
-  const double* x = q + link.q;
-  const bool rotation = link.kind == JointKind::spherical || link.kind == JointKind::free;
-  if (!rotation) return x[limit.dof];
-  if (limit.dof == 0) return math::quat_log(Quat(x[0], x[1], x[2], x[3])).norm();
-  return x[4 + limit.dof - 3];
-}
-
-// The coordinate's rate is row · v. Angle φ = |θ|: dφ/dt = θ/φ · ω; shift p of a free joint: ṗ = R v.
-Vec6 Stepper::limit_row(const Limit& limit, const double* q) const {
-  const Link& link = tree_[limit.link];
-  const double* x = q + link.q;
-  Vec6 row = Vec6::Zero();
-  const bool rotation = link.kind == JointKind::spherical || link.kind == JointKind::free;
-  if (!rotation) {
-    row[limit.dof] = 1;
-  } else if (limit.dof == 0) {
-    const Vec3 theta = math::quat_log(Quat(x[0], x[1], x[2], x[3]));
-    row.head<3>() = theta.norm() > 0 ? Vec3(theta.normalized()) : Vec3::UnitX();
-  } else {
-    row.tail<3>() = math::to_matrix(Quat(x[0], x[1], x[2], x[3])).row(limit.dof - 3).transpose();
-  }
-  return row;
 }
 
 // True if a limit or a servo changed its side and the step has to be solved again.
@@ -167,7 +111,7 @@ bool Stepper::update_limit(std::size_t l) {
   const double side = limit.upper ? 1 : -1;
   if (!w_.limit_active[l]) {
     const std::vector<LoopState>* loops = w_.blocks ? &w_.blocks->loops_end : nullptr;
-    const double over = side * (limit_coordinate(limit, w_.q_end.data(), loops) - limit.bound);
+    const double over = side * (limit_coordinate(s_, limit, w_.q_end.data(), loops) - limit.bound);
     // Rounding of a coordinate that already ended on its bound is no violation.
     if (over <= 1e-13 * (1 + std::abs(limit.bound)) || w_.limit_changes[l] > 4) return false;
     w_.limit_active[l] = 1;
@@ -176,7 +120,7 @@ bool Stepper::update_limit(std::size_t l) {
   }
   const double force =
       w_.blocks ? w_.blocks->limit_force[l]
-                : limit_row(limit, state_.q.data())
+                : limit_row(s_, limit, state_.q.data())
                       .dot(multibody::lock_force(tree_, q_at_, input_, w_.aba, w_.a.data(), limit.link));
   if (side * force <= 0) return false;  // pushes back
   if (w_.limit_changes[l] > 3) return false;
@@ -222,7 +166,7 @@ void Stepper::apply_impacts() {
     const Limit& limit = s_.limits[l];
     const Link& link = tree_[limit.link];
     const double side = limit.upper ? 1 : -1;
-    const Vec6 row = limit_row(limit, w_.q_end.data());
+    const Vec6 row = limit_row(s_, limit, w_.q_end.data());
     const auto rate = [&](const std::vector<double>& v) {
       return row.head(link.dofs).dot(Eigen::Map<const VecX>(v.data() + link.v, link.dofs));
     };
@@ -258,7 +202,7 @@ bool Stepper::impact_in_blocks() {
   for (std::size_t k = 0; k < s_.limits.size(); ++k) {
     const Limit& limit = s_.limits[k];
     if (limit.loop < 0 || !w_.limit_active[k]) continue;
-    const int r = add_limit_row(limit, b.loops[limit.loop], b.system);
+    const int r = add_limit_row(s_, limit, b.loops[limit.loop], b.system);
     if (r < 0) continue;
     const double side = limit.upper ? 1 : -1;
     const auto rate = [&](const std::vector<double>& v) {

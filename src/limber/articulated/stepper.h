@@ -63,11 +63,8 @@ class Stepper {
   void lock_motion(const CompiledMotion& m, double t, double h, double gamma);
   void lock_limit(const Limit& limit, double h, double gamma);
   void add_loop_limits(double h, double gamma, bool euler);
-  int add_limit_row(const Limit& limit, const LoopState& at, multibody::BlockSystem& system) const;
   void keep_limit_forces();
   bool impact_in_blocks();
-  double limit_coordinate(const Limit& limit, const double* q, const std::vector<LoopState>* loops) const;
-  Vec6 limit_row(const Limit& limit, const double* q) const;
   bool update_active_set(double t, double h);
   bool update_limit(std::size_t l);
   bool update_servo(std::size_t d, double t, double h);

@@ -250,6 +250,14 @@ Vec6 loop_force(const SystemData& s, int loop, const LoopState& at, const Vec6& 
 double loop_energy(const SystemData& s, int loop, const LoopState& at);
 elastic::JointConfiguration loop_configuration(const CompiledLoop& l, const LoopState& at);
 
+// A limit's coordinate at q (or of its loop) and the row that gives its rate from the joint's rates.
+double limit_coordinate(const SystemData& s, const Limit& limit, const double* q,
+                        const std::vector<LoopState>* loops);
+Vec6 limit_row(const SystemData& s, const Limit& limit, const double* q);
+// Adds the row of a closing joint's coordinate; −1 when the loop holds all six already.
+int add_limit_row(const SystemData& s, const Limit& limit, const LoopState& at,
+                  multibody::BlockSystem& system);
+
 // Where a rider's weight stands at time t: up to two links with a share each; 0 if it is not on its road.
 struct RiderShare {
   int link = -1;

@@ -63,6 +63,33 @@ class Assembly {
     }
   }
 
+  // Drag keeps its direction; its size follows the area that the shape shows, by differences.
+  void wind(double t) {
+    if (s_.wind_shapes.empty()) return;
+    const Wind& wind = *s_.model.wind();
+    const Vec3 air = wind.velocity.value(t);
+    const double speed = air.norm();
+    if (speed == 0) return;
+    const double c = w_.load * 0.5 * wind.air_density * wind.drag_coefficient;
+    constexpr double h = 1e-5;
+    for (const WindShape& shape : s_.wind_shapes) {
+      const Mat3& R = w_.links[shape.link].X_WM.R;
+      const Vec3 r = R * shape.X_MG.p;
+      const auto area = [&](const Vec3& turn) {
+        return projected_area(shape.geometry, shape.X_MG.R.transpose() *
+                                                  (R.transpose() * (math::so3_exp(-turn) * air)) / speed);
+      };
+      dead_force(shape.link, r, c * area(Vec3::Zero()) * speed * air);
+      Vec3 slope;
+      for (int k = 0; k < 3; ++k) slope[k] = (area(h * Vec3::Unit(k)) - area(-h * Vec3::Unit(k))) / (2 * h);
+      const Mat3 D = c * speed * air * slope.transpose();  // ∂f/∂ω
+      Mat6 N = Mat6::Zero();
+      N.topLeftCorner<3, 3>() = -math::skew(r) * D;
+      N.bottomLeftCorner<3, 3>() = -D;
+      K_.diagonal[shape.link] += 0.5 * (N + N.transpose());
+    }
+  }
+
   void spring(const elastic::SpringParameters& law, const LinkPoint& a, const LinkPoint& b, int pair) {
     const auto arm = [&](const LinkPoint& at) {
       return at.link < 0 ? at.p : Vec3(w_.links[at.link].X_WM.R * at.p);
@@ -107,7 +134,9 @@ class Assembly {
     for (const CompiledDrive& drive : s_.drives) {
       if (drive.drive.kind != Drive::Kind::servo) continue;
       const Link& link = s_.tree[drive.link];
-      for (int k = 0; k < link.dofs; ++k) K_.joint[link.block + k * link.dofs + k] += drive.drive.kp[k];
+      const ServoState* state = w_.servo.data() + 6 * (&drive - s_.drives.data());
+      for (int k = 0; k < link.dofs; ++k)
+        if (state[k] == ServoState::linear) K_.joint[link.block + k * link.dofs + k] += drive.drive.kp[k];
     }
   }
 
@@ -318,7 +347,8 @@ multibody::Pattern static_pattern(const SystemData& s) {
 
 void assemble_tangent(const SystemData& s, const double* q, double t, const std::vector<Vec6>& lambda,
                       double mass, double augment, WorkspaceData& w, std::vector<LoopState>& loops,
-                      multibody::BlockSystem& K, multibody::BlockRhs& rhs) {
+                      multibody::BlockSystem& K, multibody::BlockRhs& rhs, const std::vector<char>* touched,
+                      std::vector<int>* limit_rows) {
   const std::vector<double> zero(s.tree.v_count(), 0.0);
   evaluate(s, q, zero.data(), t, {0, 0, 0}, w);
   multibody::set_kinematics(q, w.links, K);
@@ -328,6 +358,13 @@ void assemble_tangent(const SystemData& s, const double* q, double t, const std:
     const auto origin = [&](int link) { return link >= 0 ? w.links[link].X_WM.p : Vec3(Vec3::Zero()); };
     K.loops[l] = loop_rows(loop, loops[l], origin(loop.a), origin(loop.b));
     rhs.g[l] = -loops[l].gap;
+  }
+  for (std::size_t k = 0; touched && k < s.limits.size(); ++k) {
+    const Limit& limit = s.limits[k];
+    if (limit.loop < 0 || !(*touched)[k]) continue;
+    const int r = add_limit_row(s, limit, loops[limit.loop], K);
+    (*limit_rows)[k] = r;
+    if (r >= 0) rhs.g[limit.loop][r] = limit.bound - limit_coordinate(s, limit, q, &loops);
   }
   for (Mat6& A : K.diagonal) A.setZero();
   for (Mat6& A : K.off) A.setZero();
@@ -340,6 +377,7 @@ void assemble_tangent(const SystemData& s, const double* q, double t, const std:
   Assembly build(s, q, w, K);
   const std::vector<int> pairs = loop_pairs(s, *K.pattern);
   build.weight_and_loads(t);
+  build.wind(t);
   build.springs();
   build.joints();
   build.loops(loops, lambda, pairs);

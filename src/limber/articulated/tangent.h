@@ -11,9 +11,11 @@ multibody::Pattern static_pattern(const SystemData& s);
 
 // Forces at (q, 0, t) and the exact tangent there, with the loops' multipliers λ. Fills w as evaluate() does,
 // K's blocks, and rhs: F and τ without the multipliers' forces, g = −gap.
+// `touched` limits of closing joints are rows beside their loop's own; limit_rows says which.
 // `mass` adds that much of the inertia; `augment` adds ρ GᵀG (and ρ Gᵀg to the right-hand side).
 void assemble_tangent(const SystemData& s, const double* q, double t, const std::vector<Vec6>& lambda,
                       double mass, double augment, WorkspaceData& w, std::vector<LoopState>& loops,
-                      multibody::BlockSystem& K, multibody::BlockRhs& rhs);
+                      multibody::BlockSystem& K, multibody::BlockRhs& rhs,
+                      const std::vector<char>* touched = nullptr, std::vector<int>* limit_rows = nullptr);
 
 }  // namespace limber::articulated

@@ -156,6 +156,10 @@ bool Gaba::factor(const BlockSystem& system, bool exact) {
   for (std::size_t s = 0; s < order_.steps.size(); ++s) eliminate_any(static_cast<int>(s));
   if (bad_link_ >= 0) return false;
   if (!pattern_->loops.empty()) exact ? factor_loops_exact() : factor_loops();
+  if (static_cast<int>(borders_.size()) > most_borders) {  // a structure that nothing holds
+    bad_link_ = borders_[0].joint;
+    return false;
+  }
   if (!borders_.empty()) make_border();
   return true;
 }

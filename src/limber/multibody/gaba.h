@@ -25,7 +25,8 @@ class Gaba {
   Gaba(const Tree& tree, const Pattern& pattern, bool allow_cuts = true);
   Gaba(const Tree& tree, const Pattern& pattern, EliminationOrder order);
 
-  // False if a pivot is not positive definite (not for exact): bad_link() names the link.
+  // False if a pivot is not positive definite (exact: if more than most_borders pivots had to be moved):
+  // bad_link() names the link.
   bool factor(const BlockSystem& system, bool exact = false);
   // Scratch of a solve; several threads may solve with the same factor.
   struct Scratch {
@@ -56,6 +57,7 @@ class Gaba {
 
   // A row of a loop is dropped when less than this is left of its (unit) diagonal.
   static constexpr double drop_below = 1e-11;
+  static constexpr int most_borders = 300;
 
  private:
   struct Pivot {

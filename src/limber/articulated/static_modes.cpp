@@ -1,0 +1,171 @@
+// Modes of an equilibrium (K x = μ M x within loops and locks) and what its joints carry.
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+
+#include "limber/articulated/equilibrium.h"
+#include "limber/multibody/dense_solver.h"
+
+namespace limber::articulated {
+
+using multibody::BlockRhs;
+using multibody::BlockSystem;
+
+// Lowest eigenvalues of K x = μ M x within loops and locks, by subspace iteration with the factor of K +
+// σM.
+void Equilibrium::find_modes(StaticResult& out) {
+  const int v = s_.tree.v_count();
+  const int wanted = std::min(options_.modes, v);
+  if (wanted <= 0) return;
+  // Small structures: dense, and no doubt about what was missed.
+  if (v <= 300) return dense_modes(out, wanted);
+  double sigma = 0;
+  assemble(0);
+  gaba_.factor(K_, true);
+  for (int tries = 0; gaba_.directions().negative > 0 || gaba_.directions().moved > 0; ++tries) {
+    if (tries > 60) return;
+    sigma = sigma > 0 ? 4 * sigma : lowest_sigma();
+    assemble(sigma);
+    gaba_.factor(K_, true);
+  }
+  const int m = std::min(v, 2 * wanted + 6);
+  MatX X(v, m), MX(v, m);
+  unsigned seed = 1;
+  for (int c = 0; c < m; ++c)
+    for (int r = 0; r < v; ++r) {
+      seed = seed * 1664525u + 1013904223u;
+      X(r, c) = (seed >> 8) * (2.0 / 16777216) - 1;
+    }
+  BlockRhs load(K_);
+  VecX values = VecX::Zero(m);
+  for (int round = 0; round < 100; ++round) {
+    for (int c = 0; c < m; ++c) {
+      mass_times(X.col(c).data(), load.tau.data());
+      gaba_.solve(load, scratch_, x_, true);
+      X.col(c) = Eigen::Map<const VecX>(x_.a.data(), v);
+    }
+    // Rayleigh–Ritz: (K + σM) is known by its action: XᵀKX from the right-hand sides.
+    for (int c = 0; c < m; ++c) mass_times(X.col(c).data(), MX.col(c).data());
+    const MatX mass = X.transpose() * MX;
+    MatX KX(v, m);
+    for (int c = 0; c < m; ++c) stiffness_times(X.col(c).data(), KX.col(c).data());
+    MatX stiff = X.transpose() * KX;
+    const Eigen::GeneralizedSelfAdjointEigenSolver<MatX> ritz(0.5 * (stiff + stiff.transpose()),
+                                                              0.5 * (mass + mass.transpose()));
+    const VecX next = ritz.eigenvalues();
+    X = X * ritz.eigenvectors();
+    const double change = (next - values).head(wanted).cwiseAbs().maxCoeff();
+    values = next;
+    if (round > 2 && change <= 1e-10 * values.head(wanted).cwiseAbs().maxCoeff()) break;
+  }
+  for (int k = 0; k < wanted; ++k) add_mode(out, values[k] - sigma, X.col(k));
+}
+
+void Equilibrium::dense_modes(StaticResult& out, int wanted) {
+  assemble(0);
+  const auto stiff = multibody::assemble_dense(K_);
+  const std::vector<Vec6> lambda = lambda_;
+  BlockSystem M = K_;
+  M.coupling.clear();
+  for (Mat6& A : M.diagonal) A.setZero();
+  for (Mat6& A : M.off) A.setZero();
+  std::fill(M.joint.begin(), M.joint.end(), 0.0);
+  for (int i = 0; i < s_.tree.size(); ++i) M.diagonal[i] = world_inertia(i);
+  const MatX mass = multibody::assemble_dense(M).H;
+  MatX Z = MatX::Identity(s_.tree.v_count(), s_.tree.v_count());
+  if (stiff.C.rows() > 0) {
+    const Eigen::ColPivHouseholderQR<MatX> qr(stiff.C.transpose());
+    int rank = 0;
+    const auto R = qr.matrixR().diagonal().cwiseAbs();
+    for (int i = 0; i < R.size(); ++i) rank += R[i] > 1e-9 * R.maxCoeff() && R[i] > 0;
+    Z = (qr.householderQ() * Z).rightCols(Z.cols() - rank).eval();
+  }
+  if (Z.cols() == 0) return;
+  const Eigen::GeneralizedSelfAdjointEigenSolver<MatX> eigen(Z.transpose() * stiff.H * Z,
+                                                             Z.transpose() * mass * Z);
+  for (int k = 0; k < std::min<int>(wanted, static_cast<int>(Z.cols())); ++k)
+    add_mode(out, eigen.eigenvalues()[k], Z * eigen.eigenvectors().col(k));
+}
+
+Mat6 Equilibrium::world_inertia(int i) const {
+  const Inertia& I = s_.tree[i].inertia;
+  const Mat3& R = w_.links[i].X_WM.R;
+  const Mat3 h = math::skew(R * I.h);
+  Mat6 M;
+  M << R * I.I * R.transpose(), h, -h, Mat3(Vec3::Constant(I.m).asDiagonal());
+  return M;
+}
+
+void Equilibrium::mass_times(const double* x, double* y) {
+  multibody::jacobian_times(K_, x, twist_.data());
+  for (int i = 0; i < s_.tree.size(); ++i) twist_[i] = world_inertia(i) * twist_[i];
+  multibody::jacobian_transpose_times(K_, twist_.data(), y);
+}
+
+void Equilibrium::stiffness_times(const double* x, double* y) {
+  std::vector<Vec6> wrench(s_.tree.size());
+  multibody::jacobian_times(K_, x, twist_.data());
+  multibody::blocks_times(K_, twist_.data(), wrench.data());
+  for (const multibody::Link& link : s_.tree.links())
+    for (int k = 0; link.parent >= 0 && k < link.dofs; ++k)
+      wrench[link.parent] += Eigen::Map<const Vec6>(K_.coupling.data() + 6 * (link.v + k)) * x[link.v + k];
+  multibody::jacobian_transpose_times(K_, wrench.data(), y);
+  for (const multibody::Link& link : s_.tree.links())
+    for (int i = 0; i < link.dofs; ++i) {
+      for (int j = 0; j < link.dofs; ++j)
+        y[link.v + i] += K_.joint[link.block + j * link.dofs + i] * x[link.v + j];
+      if (link.parent >= 0)
+        y[link.v + i] +=
+            Eigen::Map<const Vec6>(K_.coupling.data() + 6 * (link.v + i)).dot(twist_[link.parent]);
+    }
+}
+
+void Equilibrium::add_mode(StaticResult& out, double eigenvalue, const VecX& shape) const {
+  StaticMode mode;
+  mode.eigenvalue = eigenvalue;
+  Eigen::Index at = 0;
+  const double largest = shape.cwiseAbs().maxCoeff(&at);
+  const VecX unit = largest > 0 ? VecX(shape / shape[at]) : shape;
+  mode.shape.assign(unit.data(), unit.data() + unit.size());
+  for (int i = 0; i < s_.tree.size(); ++i)
+    if (s_.tree[i].v <= at && at < s_.tree[i].v + s_.tree[i].dofs) mode.moves = s_.model.joints()[i].name;
+  out.modes.push_back(std::move(mode));
+}
+
+// What every joint carries: the sum of all wrenches on what hangs on it, turned round.
+void Equilibrium::reactions(StaticResult& out) {
+  augment_ = 0;
+  assemble(0);
+  std::vector<Vec6> F = rhs_.wrench;
+  multibody::subtract_loop_forces(K_, lambda_.data(), F.data());
+  out.joints.resize(s_.tree.size());
+  for (int i = s_.tree.size() - 1; i >= 0; --i) {
+    const multibody::Link& link = s_.tree[i];
+    JointReaction& r = out.joints[i];
+    r.joint = s_.model.joints()[i].name;
+    r.at = K_.origin[i];
+    r.moment = -F[i].head<3>();
+    r.force = -F[i].tail<3>();
+    r.torque.assign(rhs_.tau.begin() + link.v, rhs_.tau.begin() + link.v + link.dofs);
+    if (link.parent >= 0)
+      F[link.parent] += multibody::shift_wrench(F[i], K_.origin[i] - K_.origin[link.parent]);
+  }
+  for (std::size_t l = 0; l < s_.loops.size(); ++l) {
+    const multibody::LoopRows& rows = K_.loops[l];
+    const int n = rows.rows;
+    const CompiledLoop& loop = s_.loops[l];
+    LoopReaction r;
+    r.loop = loop.name;
+    r.at = loops_[l].p_W;
+    const int on = loop.b >= 0 ? loop.b : loop.a;
+    const double side = loop.b >= 0 ? -1 : 1;
+    const Vec6 wrench =
+        side * (loop.b >= 0 ? rows.on_b : rows.on_a).topRows(n).transpose() * lambda_[l].head(n);
+    const Vec3 arm = r.at - K_.origin[on];
+    r.force = wrench.tail<3>();
+    r.moment = wrench.head<3>() - arm.cross(r.force);
+    out.loops.push_back(r);
+  }
+}
+
+}  // namespace limber::articulated

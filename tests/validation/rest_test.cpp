@@ -1,0 +1,160 @@
+// Rests at bounds, under servos that are too weak, and under loads without a potential: closed forms, the
+// same mechanism cut elsewhere, and the statics of chains.
+#include <gtest/gtest.h>
+
+#include "limber/articulated/statics.h"
+#include "limber/chain/chain.h"
+#include "limber/scene/scene.h"
+
+namespace limber::articulated {
+namespace {
+
+struct Rest {
+  System system;
+  State state;
+  StaticResult result;
+  result::Snapshot shot;
+};
+
+Rest rest_of(const std::string& text) {
+  const scene::Scene scene = scene::parse("limber: 1\n" + text, "test.yaml");
+  System system = compile(scene.model);
+  State state = system.rest();
+  Workspace w(system);
+  StaticResult r = solve_static(system, state, w);
+  EXPECT_TRUE(r.report.ok()) << r.report.message;
+  result::Snapshot shot;
+  observe(system, state, w, shot);
+  return {std::move(system), std::move(state), std::move(r), std::move(shot)};
+}
+
+const std::string bar = "gravity: [0, 0, -10]\nbodies: {a: {box: [1, 0.1, 0.1], mass: 2, at: [0.5, 0, 0]}}\n";
+
+TEST(RestAtAStop, APendulumLiesOnItsStop) {
+  const Rest r = rest_of(
+      bar + "joints: {j: {type: revolute, child: a, at: [0, 0, 0], axis: [0, 1, 0], limits: [-1, 0.5]}}\n");
+  EXPECT_DOUBLE_EQ(r.state.q[0], 0.5);
+  ASSERT_EQ(r.result.stops.size(), 1u);
+  EXPECT_EQ(r.result.stops[0].joint, "j");
+  EXPECT_NEAR(r.result.stops[0].force, -2 * 10 * 0.5 * std::cos(0.5), 1e-12);  // rounding of 10 N·m
+  EXPECT_TRUE(r.result.stable());
+}
+
+TEST(RestAtAStop, ABallJointLeansOnItsCone) {
+  const Rest r = rest_of(bar + "joints: {j: {type: spherical, child: a, at: [0, 0, 0], limits: 0.4}}\n");
+  // The end hangs 0.4 rad below the horizontal.
+  EXPECT_NEAR((r.shot.positions[0] - Vec3(0.5 * std::cos(0.4), 0, -0.5 * std::sin(0.4))).norm(), 0, 1e-9);
+  ASSERT_EQ(r.result.stops.size(), 1u);
+  EXPECT_NEAR(r.result.stops[0].force, -10 * std::cos(0.4), 1e-8);
+}
+
+TEST(RestAtAStop, AStopThatWouldPullIsLetGo) {
+  // From 1.2 rad the first step of Newton goes to 1.59, past the bound; the rest is at π/2, short of it.
+  const Rest r = rest_of(bar +
+                         "joints: {j: {type: revolute, child: a, at: [0, 0, 0], axis: [0, 1, 0], limits: "
+                         "[-1, 1.58], position: 1.2}}\n");
+  EXPECT_NEAR(r.state.q[0], pi / 2, 1e-12);
+  EXPECT_TRUE(r.result.stops.empty());
+}
+
+TEST(RestAtAStop, AClosingJointStopsAsATreeJointDoes) {
+  // A four-bar whose bound stands on the closing hinge, and the same one opened at another hinge.
+  const std::string bodies =
+      "gravity: [0, 0, -10]\n"
+      "bodies:\n"
+      "  crank: {box: [0.1, 0.1, 1], mass: 1, at: [0, 0, 0.5]}\n"
+      "  coupler: {box: [2, 0.1, 0.1], mass: 2, at: [1, 0, 1]}\n"
+      "  rocker: {box: [0.1, 0.1, 1], mass: 1.5, at: [2, 0, 0.5]}\n"
+      "loads: {push: {on: coupler, force: [5, 0, 0]}}\n";
+  const std::string at = "axis: [0, 1, 0], at: ";
+  const Rest one = rest_of(bodies +
+                           "joints:\n"
+                           "  o: {type: revolute, child: crank, " +
+                           at +
+                           "[0, 0, 0]}\n"
+                           "  p: {type: revolute, parent: crank, child: coupler, " +
+                           at +
+                           "[0, 0, 1]}\n"
+                           "  q: {type: revolute, parent: coupler, child: rocker, " +
+                           at +
+                           "[2, 0, 1]}\n"
+                           "loops: {d: {type: revolute, a: world, b: rocker, " +
+                           at + "[2, 0, 0], limits: [-0.7, 0.7]}}\n");
+  const Rest two = rest_of(bodies +
+                           "joints:\n"
+                           "  d: {type: revolute, child: rocker, " +
+                           at +
+                           "[2, 0, 0], limits: [-0.7, 0.7]}\n"
+                           "  q: {type: revolute, parent: rocker, child: coupler, " +
+                           at +
+                           "[2, 0, 1]}\n"
+                           "  p: {type: revolute, parent: coupler, child: crank, " +
+                           at +
+                           "[0, 0, 1]}\n"
+                           "loops: {o: {type: revolute, a: world, b: crank, " +
+                           at + "[0, 0, 0]}}\n");
+  ASSERT_EQ(one.result.stops.size(), 1u);
+  ASSERT_EQ(two.result.stops.size(), 1u);
+  for (int i = 0; i < 3; ++i)  // bodies stand in tree order
+    EXPECT_LT((one.shot.positions[i] - two.shot.positions[2 - i]).norm(), 1e-9) << i;
+  // The work of the weights and the push on a parallelogram that turns by φ about y: all arms are 1 m.
+  const double phi = 0.7, weight = 10 * (0.5 * 1 + 2 + 0.5 * 1.5);
+  const double moment = weight * std::sin(phi) + 5 * std::cos(phi);
+  EXPECT_NEAR(one.result.stops[0].force, -moment, 1e-8);
+  EXPECT_NEAR(two.result.stops[0].force, -moment, 1e-8);
+}
+
+TEST(RestOfAServo, PushesAsHardAsItCan) {
+  const std::string arm =
+      "gravity: [0, 0, 0]\nbodies: {a: {box: [1, 0.1, 0.1], mass: 2, at: [0.5, 0, 0]}}\n"
+      "joints: {j: {type: revolute, child: a, at: [0, 0, 0], axis: [0, 1, 0], stiffness: 20, drive: {servo: "
+      "{target: 1, "
+      "kp: 100, max_force: ";
+  EXPECT_NEAR(rest_of(arm + "5}}}}\n").state.q[0], 5.0 / 20, 1e-12);
+  EXPECT_NEAR(rest_of(arm + "50}}}}\n").state.q[0], 100.0 / 120, 1e-12);
+}
+
+TEST(RestInTheWind, APlateLeansUntilItsWeightHoldsIt) {
+  // Hinged at its upper edge, a plate of 1 m × 1 m × 0.1 m shows the wind A = cos θ + 0.1 sin θ:
+  // ½ ρ C A u² cos θ = m g sin θ, arms alike.
+  const Rest r = rest_of(
+      "gravity: [0, 0, -10]\n"
+      "bodies: {a: {box: [0.1, 1, 1], mass: 5, at: [0, 0, -0.5]}}\n"
+      "joints: {j: {type: revolute, child: a, at: [0, 0, 0], axis: [0, -1, 0]}}\n"
+      "wind: {velocity: [6, 0, 0], air_density: 1.2, drag_coefficient: 1.1}\n");
+  double low = 0, high = pi / 2;
+  for (int i = 0; i < 60; ++i) {
+    const double x = 0.5 * (low + high);
+    const double push = 0.5 * 1.2 * 1.1 * 36 * (std::cos(x) + 0.1 * std::sin(x)) * std::cos(x);
+    (push > 50 * std::sin(x) ? low : high) = x;
+  }
+  EXPECT_NEAR(r.state.q[0], low, 1e-10);
+  EXPECT_TRUE(r.result.circulatory);
+  EXPECT_LT(r.result.report.iterations, 12);  // quadratic: differences of the area are in the tangent
+}
+
+TEST(RestUnderAFollower, AgreesWithTheChain) {
+  // A force that turns with the tip and a moment: a stiffness that is not symmetric, exact in chain/.
+  const std::string text =
+      "limber: 1\ngravity: [0, 0, -9.81]\n"
+      "materials: {m: {E: 1 GPa, nu: 0.3, density: 1000}}\nsections: {s: {rectangle: {width: 4 mm, height: 6 "
+      "mm}}}\n"
+      "beams: {b: {path: [[0, 0, 0], [0.5, 0, 0]], material: m, section: s, elements: 6}}\n"
+      "loads: {f: {on: b.tip, force: [0.1, 0.3, -0.5], moment: [0.01, 0, 0.02], follows: true}}\n";
+  const Rest r = rest_of(text.substr(10));
+  const scene::Scene scene = scene::parse(text, "test.yaml");
+  const chain::System system = chain::compile(scene.model);
+  chain::Solver solver(system.structure());
+  chain::Rest rest = system.rest();
+  ASSERT_TRUE(solver.solve(rest, 1).report.ok());
+  result::Snapshot shot;
+  chain::observe(system, solver, rest, shot);
+  ASSERT_EQ(shot.points.size(), r.shot.points.size());
+  for (std::size_t i = 0; i < shot.points.size(); ++i)
+    EXPECT_LT((shot.points[i] - r.shot.points[i]).norm(), 1e-9) << i;
+  EXPECT_GT((shot.points.back() - Vec3(0.5, 0, 0)).norm(), 0.1);
+  EXPECT_LT(r.result.report.iterations, 30);
+}
+
+}  // namespace
+}  // namespace limber::articulated
