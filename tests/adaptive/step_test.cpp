@@ -170,6 +170,7 @@ TEST(AdaptiveStep, AnErrorBelowTheRoundingIsComputedExactly) {
     for (const double error : {1e-12, 0.1}) {
       adaptive::Options options;
       options.error = error;
+      options.weights = adaptive::Weights::none;
       options.fallback = fallback;
       const auto system = adaptive::compile(model, options);
       adaptive::State state = system.rest();

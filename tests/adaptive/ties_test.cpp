@@ -70,6 +70,7 @@ VecX by_articulated(const Model& model, double h) {
 VecX by_tree(const Model& model, double h, double error = 0) {
   adaptive::Options options;
   options.error = error;
+  options.weights = adaptive::Weights::none;
   const auto system = adaptive::compile(model, options);
   adaptive::State state = system.rest();
   adaptive::Workspace w(system);

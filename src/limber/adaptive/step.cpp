@@ -72,6 +72,7 @@ class Stepper {
     RefineOptions o;
     o.measure = s_.options.measure;
     o.add_up = s_.options.weights == Weights::reach;
+    o.weighted = s_.options.weights != Weights::none;
     o.error = std::max(0.0, s_.options.error - state_.accuracy);
     o.floor = s_.options.settle * state_.largest_ever;
     o.budget = s_.options.budget;
@@ -94,13 +95,14 @@ class Stepper {
     w_.active.clear();
     if (w_.coefficients.bad_node() >= 0) return refuse(report), true;
     if (s_.options.budget > 0) time_updates();
-    if (first || state_.checked >= state_.check_after) {
+    const bool due = s_.options.budget == 0 && state_.checked >= state_.check_after;  // it has no time for it
+    if (first || due) {
       solve_by_pass(report);
       if (!report.ok()) return true;
       w_.exact = w_.qdd;
       compare(first);
-      if (!exact_enough()) return s_.tied() ? refuse_error(report) : leave_tree();
     }
+    if (!exact_enough()) return s_.tied() ? refuse_error(report) : leave_tree();
     const RefineResult r = w_.refine(w_.coefficients, joint_input(s_, state_, w_, t_), refine_options(),
                                      state_.noise, w_.qdd.data());
     state_.noise = std::max(state_.noise, r.noise);
@@ -135,11 +137,11 @@ class Stepper {
     for (const multibody::Link& l : s_.tree.links()) {
       double d = 0, plain = 0;
       for (int k = l.v; k < l.v + l.dofs; ++k) {
-        const double x = s_.weight[k] * exact[k], y = s_.weight[k] * (w_.qdd[k] - exact[k]);
+        const double y = s_.weight[k] * (w_.qdd[k] - exact[k]);
         d += y * y;
-        total += x * x;
         plain += exact[k] * exact[k];
       }
+      total += plain;
       worst = std::max(worst, d);
       added += std::sqrt(d);
       sum += d;
