@@ -8,9 +8,9 @@
 // Nothing here looks at a clock, unless a budget is asked for.
 //
 // What rounding does to the tree's accelerations is part of the error: `accuracy`, 64 times their distance
-// from the pass's in the measure of the error, found when the tree is built and again after 1, 8, 64, 512 and
-// every 4,096 steps. The tree gets what is left of the asked error; where less than half is left, the pass
-// computes the step instead.
+// from the pass's in the measure of the error, found when the tree is built, again after one step, and from
+// then on whenever the tree has done the work of 20 passes. The tree gets what is left of the asked error;
+// where less than half is left, the pass computes the step instead.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ constexpr double tree_cost(double opened) {
 constexpr int first_patience = 64, longest_patience = 4096;
 constexpr double noise_margin = 8;  // rounding is measured in one state and used in the next ones
 constexpr double accuracy_margin = 64, least_accuracy = accuracy_margin * 2.220446049250313e-16;
-constexpr int most_between_checks = 4096;  // steps
+constexpr double passes_between_checks = 20;
 
 std::uint64_t next_stamp() {
   static std::atomic<std::uint64_t> last{0};
@@ -165,7 +165,8 @@ class Stepper {
       state_.accuracy =
           std::max(state_.accuracy, accuracy_margin * off / size + least_accuracy * (relative ? 1.0 : whole));
     state_.checked = 0;
-    state_.check_after = first ? 1 : std::min(8 * state_.check_after, most_between_checks);
+    const double steps = passes_between_checks * s_.joints / std::max(1.0, tree_cost(state_.active));
+    state_.check_after = first ? 1 : static_cast<int>(std::clamp(steps, 1.0, 1e9));
   }
   bool exact_enough() const {
     return s_.options.error == 0 || s_.options.budget > 0 || state_.accuracy <= 0.5 * s_.options.error;
