@@ -81,6 +81,12 @@ kill-campaign: deps-test build ## kill a run at 200 random moments and check tha
 broken-scenes: deps-test build ## break scenes in 200 ways and check that each error names its place
 	@$(PYTHON) tests/cli/broken_scenes.py 200
 
+.PHONY: adaptive-campaign
+adaptive-campaign: deps-test ## hold the adaptive method against full solutions on thousands of random linkages
+	@$(call configure_with_tests,release)
+	@$(call build,release) --target adaptive_tests
+	@LIMBER_ADAPTIVE_CAMPAIGN=1 build/release/tests/adaptive/adaptive_tests
+
 .PHONY: bench
 bench: build ## measure a step and print ratios against a baseline of the same run
 	@$(LIMBER) bench

@@ -18,6 +18,7 @@ set(LIMBER_PUBLIC_HEADERS
   model/material.h
   model/model.h
   model/time_function.h
+  result/fields.h
   result/recording.h
   result/report.h
   result/snapshot.h

@@ -1,11 +1,18 @@
 // Linkages to test the assembly tree on, and the full articulated-body pass that everything is held against.
 #pragma once
 
+#include <cstdlib>
+
 #include "limber/adaptive/refine.h"
 #include "limber/multibody/aba.h"
 #include "tests/support/random_tree.h"
 
 namespace limber::testing {
+
+// How many of something a test tries: few in a test run, many in `make adaptive-campaign`.
+inline unsigned tries(unsigned few, unsigned many) {
+  return std::getenv("LIMBER_ADAPTIVE_CAMPAIGN") ? many : few;
+}
 
 enum class Shape { chain, polymer, random, star, caterpillar, straight };
 
@@ -64,6 +71,20 @@ struct Case {
     in.weight = weight.data();
     in.gravity = gravity;
     return in;
+  }
+  // Where a state stands, and what the model's loads are there.
+  void stand(const Model& model, const std::vector<double>& at) {
+    q = Eigen::Map<const VecX>(at.data(), static_cast<Eigen::Index>(at.size()));
+    const VecX v = VecX::Zero(tree.v_count());
+    multibody::kinematics(tree, q.data(), v.data(), links);
+    for (Vec6& f : wrench) f.setZero();
+    for (const PointLoad& l : model.point_loads()) {
+      const int i = l.at.body.value;
+      const Mat3 R = l.follows ? tree[i].X_MB.R : Mat3(links[i].X_WM.R.transpose());
+      const Vec3 force = R * l.force.value(0), p = tree[i].X_MB * l.at.p;
+      wrench[i].head<3>() += p.cross(force);
+      wrench[i].tail<3>() += force;
+    }
   }
   void random_forces(Random& random, int count) {
     for (Vec6& f : wrench) f.setZero();

@@ -65,6 +65,140 @@ TEST(AdaptiveStep, PosesOfSingleBodiesAreThoseOfAll) {
   }
 }
 
+// Of a step's accelerations against the full solution in the same state, in the measure.
+double error_of(const Case& c, adaptive::Measure measure, const adaptive::State& state, const VecX& exact) {
+  double worst = 0, largest = 0;
+  const VecX left = exact - Eigen::Map<const VecX>(state.a.data(), exact.size());
+  for (const auto& link : c.tree.links()) {
+    worst = std::max(worst, left.segment(link.v, link.dofs).norm());
+    largest = std::max(largest, exact.segment(link.v, link.dofs).norm());
+  }
+  switch (measure) {
+    case adaptive::Measure::relative_joint:
+      return worst / largest;
+    case adaptive::Measure::absolute_joint:
+      return worst;
+    case adaptive::Measure::relative_linkage:
+      return left.norm() / exact.norm();
+    default:
+      return left.norm();
+  }
+}
+
+// Random linkages of all shapes and of all kinds of joints, with masses of one and up to a million, forces,
+// thresholds and measures: three steps each, by the tree wherever rounding lets it.
+TEST(AdaptiveStep, NeverExceedsTheAskedError) {
+  int by_tree = 0, by_pass = 0;
+  for (unsigned seed = 0; seed < tries(150, 5000); ++seed) {
+    Random random(1000 + seed);
+    const int n = 2 + random.integer(seed % 25 == 0 ? 2000 : 150);
+    const double ratio = std::pow(10.0, random.uniform(0, 6));
+    Model model = loaded(static_cast<Shape>(random.integer(6)), n, 1 + random.integer(5), seed, ratio);
+    if (seed % 5 == 0) {
+      ModelParts parts = random_tree(random, std::min(n, 60), 1 + random.integer(10));
+      parts.point_loads = model.parts().point_loads;
+      for (PointLoad& load : parts.point_loads)
+        load.at.body = BodyId{random.integer(static_cast<int>(parts.bodies.size()))};
+      model = Model(std::move(parts));
+    }
+    Case c(model);
+    c.stand(model, std::vector<double>(c.q.data(), c.q.data() + c.q.size()));
+    const VecX first = c.oracle();
+    if (first.size() == 0 || first.norm() == 0) continue;
+    for (const auto measure : adaptive::all_measures) {
+      adaptive::Options options;
+      options.measure = measure;
+      options.weights = adaptive::all_weights[seed % 3];  // at least 1: they only make it stricter
+      options.fallback = false;
+      options.error = std::pow(2.0, -random.uniform(0, 26));
+      if (measure == adaptive::Measure::absolute_joint) options.error *= first.cwiseAbs().maxCoeff();
+      if (measure == adaptive::Measure::absolute_linkage) options.error *= first.norm();
+      const auto system = adaptive::compile(model, options);
+      adaptive::State state = system.rest();
+      adaptive::Workspace w(system);
+      for (int step = 0; step < 3; ++step) {
+        c.stand(model, state.q);
+        const VecX exact = c.oracle();
+        ASSERT_TRUE(adaptive::step(system, state, w, 1e-3).ok());
+        const double error = error_of(c, measure, state, exact);
+        EXPECT_LE(error, options.error) << seed << " ratio " << ratio << " " << to_string(measure);
+        // What is left out is counted by its size, of which the pass knows only 1e-6 at these masses; a step
+        // by the pass has the bits of the oracle, which is the same algorithm.
+        EXPECT_LE(error, state.tree ? state.bound * (1 + 1e-6) : 0) << seed << " ratio " << ratio;
+        ++(state.tree ? by_tree : by_pass);
+      }
+    }
+  }
+  EXPECT_GT(by_tree, by_pass);
+  EXPECT_GT(by_pass, 0);
+  RecordProperty("by_tree", by_tree);
+  RecordProperty("by_pass", by_pass);
+}
+
+// 50,000 links in a straight row, of equal masses and of masses of one and a million.
+TEST(AdaptiveStep, NeverExceedsTheAskedErrorOnALongStraightChain) {
+  for (const double ratio : {1.0, 1e6}) {
+    const Model model = loaded(Shape::straight, 50000, 1, 3, ratio);
+    Case c(model);
+    for (unsigned k = 0; k < tries(1, 4); ++k) {
+      const auto measure = adaptive::all_measures[k];
+      adaptive::Options options;
+      options.measure = measure;
+      options.weights = adaptive::Weights::none;
+      options.error = std::ldexp(1, -19);
+      const auto system = adaptive::compile(model, options);
+      adaptive::State state = system.rest();
+      adaptive::Workspace w(system);
+      for (int step = 0; step < 3; ++step) {
+        c.stand(model, state.q);
+        const VecX exact = c.oracle();
+        ASSERT_TRUE(adaptive::step(system, state, w, 1e-3).ok());
+        EXPECT_LE(error_of(c, measure, state, exact), options.error) << ratio << " " << to_string(measure);
+        EXPECT_LE(state.bound, options.error);
+      }
+    }
+  }
+}
+
+// Masses of one and a million cost the tree ten digits of its accelerations. An error that is asked for below
+// that is not missed silently: the exact pass computes the step, says so, and has no error to report, whether
+// a fallback for speed is wanted or not. Above it the tree does the work.
+TEST(AdaptiveStep, AnErrorBelowTheRoundingIsComputedExactly) {
+  const Model model = loaded(Shape::polymer, 500, 1, 4, 1e6);
+  Case c(model);
+  for (const bool fallback : {false, true})
+    for (const double error : {1e-12, 0.1}) {
+      adaptive::Options options;
+      options.error = error;
+      options.weights = adaptive::Weights::none;
+      options.fallback = fallback;
+      const auto system = adaptive::compile(model, options);
+      adaptive::State state = system.rest();
+      adaptive::Workspace w(system);
+      for (int step = 0; step < 5; ++step) {
+        c.stand(model, state.q);
+        const VecX exact = c.oracle();
+        ASSERT_TRUE(adaptive::step(system, state, w, 1e-3).ok());
+        EXPECT_TRUE(fallback || state.accuracy > 1e-12);  // measured
+        if (error > 1e-6) {
+          EXPECT_LE(state.bound, error);
+          EXPECT_TRUE(fallback || state.tree);
+          continue;
+        }
+        EXPECT_EQ(state.tree, 0);
+        EXPECT_EQ(state.bound, 0);
+        EXPECT_EQ(state.active, 500);
+        EXPECT_TRUE(exact == Eigen::Map<const VecX>(state.a.data(), exact.size()));
+        result::Snapshot snapshot;
+        adaptive::observe(system, state, w, snapshot);
+        const auto& names = system.layout().scalars;
+        const auto at = std::find_if(names.begin(), names.end(),
+                                     [](const auto& s) { return s.name == "adaptive.by_pass"; });
+        EXPECT_EQ(snapshot.scalars[static_cast<std::size_t>(at - names.begin())], 1);
+      }
+    }
+}
+
 // At every step of a run, for every measure, also with masses of one and a million: what was taken for being
 // at rest stays within the asked error of the full solution in the same state.
 TEST(AdaptiveStep, KeepsTheAskedErrorOnTheWay) {
@@ -73,6 +207,7 @@ TEST(AdaptiveStep, KeepsTheAskedErrorOnTheWay) {
       for (const Shape shape : {Shape::chain, Shape::polymer, Shape::caterpillar}) {
         adaptive::Options options;
         options.measure = measure;
+        options.weights = adaptive::Weights::none;
         options.error = 1e-5;
         const Model model = loaded(shape, 2000, 1, 3, ratio);
         const auto system = adaptive::compile(model, options);
@@ -80,25 +215,10 @@ TEST(AdaptiveStep, KeepsTheAskedErrorOnTheWay) {
         adaptive::Workspace w(system);
         Case c(model);
         for (int step = 0; step < 12; ++step) {
-          c.q = Eigen::Map<const VecX>(state.q.data(), static_cast<Eigen::Index>(state.q.size()));
-          const VecX v = VecX::Zero(c.tree.v_count());
-          multibody::kinematics(c.tree, c.q.data(), v.data(), c.links);
-          for (Vec6& f : c.wrench) f.setZero();
-          for (const PointLoad& l : model.point_loads()) {
-            const int i = l.at.body.value;
-            const Vec3 force = c.links[i].X_WM.R.transpose() * l.force.value(0), p = c.tree[i].X_MB * l.at.p;
-            c.wrench[i].head<3>() += p.cross(force);
-            c.wrench[i].tail<3>() += force;
-          }
+          c.stand(model, state.q);
           const VecX exact = c.oracle();
           ASSERT_TRUE(adaptive::step(system, state, w, 1e-3).ok());
-          const VecX left = exact - Eigen::Map<const VecX>(state.a.data(), exact.size());
-          const double error = measure == adaptive::Measure::relative_joint
-                                   ? left.cwiseAbs().maxCoeff() / exact.cwiseAbs().maxCoeff()
-                               : measure == adaptive::Measure::absolute_joint   ? left.cwiseAbs().maxCoeff()
-                               : measure == adaptive::Measure::relative_linkage ? left.norm() / exact.norm()
-                                                                                : left.norm();
-          EXPECT_LE(error, options.error)
+          EXPECT_LE(error_of(c, measure, state, exact), options.error)
               << static_cast<int>(shape) << " " << ratio << " " << to_string(measure);
           EXPECT_LE(state.bound, options.error);
         }
@@ -211,6 +331,7 @@ TEST(AdaptiveStep, FallsBackAndReturns) {
     parts.point_loads.push_back(std::move(load));
   }
   adaptive::Options options;
+  options.weights = adaptive::Weights::none;
   options.error = 1e-3;
   const auto system = adaptive::compile(Model(std::move(parts)), options);
   adaptive::State state = system.rest();
@@ -261,14 +382,15 @@ TEST(AdaptiveStep, RefusesWhatItHasNoEquationFor) {
   spring.a.body = BodyId{0};
   spring.b.body = BodyId{2};
   spring.stiffness = 1;
-  parts.springs.push_back(spring);
+  for (int k = 0; k < 201; ++k) parts.springs.push_back(spring);
+  for (int k = 0; k < 201; ++k) parts.springs[k].name += std::to_string(k);
   parts.joints[1].law.upper = dofs(1);
   try {
     adaptive::compile(Model(std::move(parts)));
     FAIL();
   } catch (const ModelError& e) {
     EXPECT_EQ(e.problems().size(), 2u);
-    EXPECT_EQ(e.problems()[0].name, "tie");
+    EXPECT_EQ(e.problems()[0].name, "tie200");
     EXPECT_EQ(e.problems()[1].name, "joint1");
   }
 }

@@ -83,6 +83,10 @@ def check_frame(path, known, snapshot, names):
     array = data.GetCellData().GetArray("body")
     body = [int(array.GetValue(i)) for i in range(array.GetNumberOfTuples())] if array else []
     assert len(body) == len(lines) + len(polys) == data.GetNumberOfCells(), path
+    if "values" in snapshot:
+        array = data.GetCellData().GetArray("activity")
+        of_body = [snapshot["values"][b] if b >= 0 else 0 for b in body]
+        assert [array.GetValue(i) for i in range(len(body))] == of_body, f"{path}: activity"
 
     # Polylines: the very points, in order.
     first, expected = 0, []

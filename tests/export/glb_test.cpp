@@ -208,5 +208,38 @@ TEST_F(GlbOfTheSample, TimesAreTheRecordings) {
     EXPECT_EQ(times[k], static_cast<double>(static_cast<float>(sample_snapshot(layout, k).time)));
 }
 
+// Bodies that carry a number are colored by its last value: gray, halfway and red. Equal ones share a mesh.
+TEST(Glb, ColorsBodiesByTheirValueAtTheEnd) {
+  TemporaryFolder folder;
+  result::Layout layout;
+  for (const char* name : {"rest", "half", "most", "beyond"})
+    layout.frames.push_back({name, {{SphereShape{0.1}, {}}}, Color{0, 0, 1}, false});
+  layout.frame_value = "activity";
+  std::vector<result::Snapshot> snapshots(2);
+  for (auto& s : snapshots) s.resize(layout);
+  snapshots[0].values = {1, 1, 1, 1};
+  snapshots[1].values = {0, 0.5, 1, 7};
+  snapshots[1].time = 1;
+  write_recording(folder.path(), layout, snapshots);
+  const Glb glb = export_glb(folder.path());
+  const auto color_of = [&](const std::string& name) {
+    for (const auto& node : glb.json["nodes"])
+      if (node.value("name", "") == name) {
+        const auto& mesh =
+            glb.json["meshes"][glb.json["nodes"][node["children"][0].get<int>()]["mesh"].get<int>()];
+        const auto& material = glb.json["materials"][mesh["primitives"][0]["material"].get<int>()];
+        const auto& c = material["pbrMetallicRoughness"]["baseColorFactor"];
+        return Vec3(c[0].get<double>(), c[1].get<double>(), c[2].get<double>());
+      }
+    return Vec3(-1, -1, -1);
+  };
+  const Vec3 rest(0.30, 0.32, 0.35), most(0.80, 0.05, 0.03);
+  EXPECT_LE((color_of("rest") - rest).norm(), 1e-6);
+  EXPECT_LE((color_of("half") - (rest + most) / 2).norm(), 1e-6);
+  EXPECT_LE((color_of("most") - most).norm(), 1e-6);
+  EXPECT_EQ(color_of("beyond"), color_of("most"));
+  EXPECT_EQ(glb.json["meshes"].size(), 3u);
+}
+
 }  // namespace
 }  // namespace limber::exporting::testing

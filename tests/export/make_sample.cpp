@@ -41,6 +41,7 @@ json snapshot_json(const Snapshot& s) {
   for (const Quat& q : s.rotations) out["rotations"].push_back({q.w(), q.x(), q.y(), q.z()});
   for (const Vec3& p : s.positions) out["positions"].push_back(list(p));
   for (const Vec3& p : s.points) out["points"].push_back(list(p));
+  if (!s.values.empty()) out["values"] = s.values;
   return out;
 }
 
@@ -83,6 +84,14 @@ void make_all(const std::filesystem::path& folder) {
   std::vector<Snapshot> still(5, sample_snapshot(layout, 3));
   for (std::size_t i = 0; i < still.size(); ++i) still[i].time = static_cast<double>(i);
   make(folder / "still", layout, still);
+
+  // Colored by a number that every body carries.
+  Layout active = layout;
+  active.frame_value = "activity";
+  auto moving = snapshots_of(active, 4);
+  for (Snapshot& s : moving)
+    for (std::size_t i = 0; i < s.values.size(); ++i) s.values[i] = 0.25 * static_cast<double>(i) * s.time;
+  make(folder / "active", active, moving);
 
   // Nothing to draw.
   Layout bare;

@@ -147,5 +147,28 @@ TEST_F(VtkOfTheSample, ExportAgainIsTheSameAndLeavesNoOldFrames) {
   EXPECT_FALSE(std::filesystem::exists(folder / "vtk" / "frame_000002.vtp"));
 }
 
+// With a number for every body each cell has its body's; lines have none.
+TEST(Vtk, CellsHaveTheirBodysValue) {
+  TemporaryFolder folder;
+  result::Layout layout = sample_layout();
+  layout.frame_value = "activity";
+  layout.scalars.push_back({"activity", ""});  // the name is taken: the cells' array gets another
+  std::vector<result::Snapshot> snapshots(2);
+  for (auto& s : snapshots) s.resize(layout);
+  snapshots[1].values = {0, 0.25, 0.5, 0.75, 1};
+  write_recording(folder.path(), layout, snapshots);
+  result::RecordingReader recording(folder / "frames");
+  write_vtk(recording, folder.path());
+  const Vtp vtp(folder / "vtk" / "frame_000001.vtp");
+  const auto body = vtp.values<std::int32_t>("body");
+  std::string name;
+  for (const auto& [key, bytes] : vtp.arrays)
+    if (key.starts_with("activity") && bytes.size() == body.size() * sizeof(double)) name = key;
+  ASSERT_FALSE(name.empty());
+  const auto values = vtp.values<double>(name);
+  for (std::size_t i = 0; i < body.size(); ++i)
+    EXPECT_EQ(values[i], body[i] < 0 ? 0 : snapshots[1].values[static_cast<std::size_t>(body[i])]) << i;
+}
+
 }  // namespace
 }  // namespace limber::exporting::testing

@@ -33,6 +33,7 @@ TEST(LayoutJson, ComesBackWithEveryBit) {
   EXPECT_EQ(back.polylines[1].radius, 0.004);
   EXPECT_EQ(back.point_count(), 5u);
   EXPECT_EQ(back.scalars[0].unit, "m");
+  EXPECT_EQ(back.frame_value, "activity");
 }
 
 TEST(LayoutJson, RefusesWhatCannotBeStored) {

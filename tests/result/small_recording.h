@@ -57,6 +57,7 @@ inline Layout small_layout() {
   layout.polylines.push_back({"cable", 3, 0, std::nullopt});
   layout.polylines.push_back({"beam", 2, 0.004, Color{1, 0, 0}});
   layout.scalars = {{"tip.position.x", "m"}, {"iterations", ""}};
+  layout.frame_value = "activity";
   return layout;
 }
 
@@ -72,6 +73,7 @@ inline Snapshot small_snapshot(const Layout& layout, int index) {
     s.points[p] = Vec3(static_cast<double>(p), 0.7 * index, -1);
   for (std::size_t i = 0; i < s.scalars.size(); ++i)
     s.scalars[i] = 1.0 / (1 + index) + static_cast<double>(i);
+  for (std::size_t i = 0; i < s.values.size(); ++i) s.values[i] = 0.1 * index + 0.01 * static_cast<double>(i);
   return s;
 }
 
@@ -88,7 +90,8 @@ inline bool same_bits(const Snapshot& a, const Snapshot& b) {
            (x.empty() || std::memcmp(x.data(), y.data(), x.size() * sizeof x[0]) == 0);
   };
   return std::memcmp(&a.time, &b.time, sizeof a.time) == 0 && same(a.rotations, b.rotations) &&
-         same(a.positions, b.positions) && same(a.points, b.points) && same(a.scalars, b.scalars);
+         same(a.positions, b.positions) && same(a.points, b.points) && same(a.scalars, b.scalars) &&
+         same(a.values, b.values);
 }
 
 inline void put_file(const std::filesystem::path& path, const std::string& bytes) {

@@ -51,7 +51,8 @@ inline std::vector<std::filesystem::path> shipped_scenes() {
 // The large scenes at a size that tests can load many times.
 inline std::string slurp_small(const std::filesystem::path& path) {
   std::string text = slurp(path);
-  for (const auto& [large, small] : {std::pair{"bodies: 50000", "bodies: 50"}, {"legs: 1000", "legs: 5"}})
+  for (const auto& [large, small] :
+       {std::pair{"bodies: 50000", "bodies: 50"}, {"bodies: 5000", "bodies: 200"}, {"legs: 1000", "legs: 5"}})
     if (const std::size_t at = text.find(large); at != std::string::npos)
       text.replace(at, std::string_view(large).size(), small);
   return text;

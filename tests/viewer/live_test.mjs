@@ -155,7 +155,7 @@ async function tryToWatch(page, name, moves) {
   await until(page, '!limber.live.latest.paused', 'it does not go on');
   check(page.faults.length === 0, `${name}: ${page.faults.join('; ')}`);
 }
-const smaller = {'molecule.yaml': ['--set', 'bodies=2000'], 'millipede.yaml': ['--set', 'legs=50']}; // drawn by software here
+const smaller = {'molecule.yaml': ['--set', 'bodies=2000'], 'millipede.yaml': ['--set', 'legs=50'], 'cross-linked.yaml': ['--set', 'bodies=1000']}; // drawn by software here
 const atRest = ['arch.yaml', 'truss.yaml'];
 const otherMethod = (file) => /method: (adaptive|thread)/.test(readFileSync(path.join(root, 'scenes', file), 'utf8'));
 

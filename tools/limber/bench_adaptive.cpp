@@ -7,6 +7,7 @@
 // averages over whole runs; those that speed-ups are made of leave out the first ten steps, in which the tree
 // is built once.
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -31,12 +32,12 @@ double since(Clock::time_point begin) { return std::chrono::duration<double>(Clo
 
 // kind as in the scenes: 0 polymer, 1 protein, 2 random, 3 chain. One force pulls at the last body, more at
 // random ones.
-std::string molecule(int kind, int bodies, int forces) {
+std::string molecule(int kind, int bodies, int forces, int seed = 7) {
   std::string text = fmt::format(
-      "limber: 1\ngravity: [0, 0, 0]\nmolecules: {{m: {{bodies: {}, kind: {}, seed: 7, length: 0.1, radius: "
+      "limber: 1\ngravity: [0, 0, 0]\nmolecules: {{m: {{bodies: {}, kind: {}, seed: {}, length: 0.1, radius: "
       "0.015, "
       "mass: 1}}}}\nloads:\n",
-      bodies, kind);
+      bodies, kind, seed);
   std::uint32_t dice = 12345;
   for (int k = 0; k < forces; ++k) {
     double x[3];
@@ -281,6 +282,7 @@ class Bench {
       const double now = full.aba_seconds(20);
       add(fmt::format("millipede_2e-{}_us", k), 1e6 * r.steady, "us");
       add(fmt::format("millipede_2e-{}_joints", k), r.joints, "");
+      add(fmt::format("millipede_2e-{}_over_aba", k), r.whole / std::max(aba, now), "x");
       worst_ = std::max(worst_, r.whole / std::max(aba, now));
     }
   }
@@ -294,6 +296,10 @@ class Bench {
       add(fmt::format("growth_{}_us", n), 1e6 * r.steady, "us", "polymer, 1 force, 2^-7");
       add(fmt::format("growth_{}_joints", n), r.joints, "");
     }
+    rusage use{};
+    getrusage(RUSAGE_SELF, &use);
+    add("memory_1m_gb", static_cast<double>(use.ru_maxrss) * 1024 / 1e9, "GB",
+        "the most this process had, with the scene, the model and the tree of 1,000,000 joints");
     add("growth_1m_over_10k", seconds[1000000] / seconds[10000], "x",
         "a step of 1,000,000 joints over one of 10,000");
   }

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "limber/model/model.h"
+#include "limber/result/fields.h"
 #include "limber/result/report.h"
 #include "limber/result/snapshot.h"
 
@@ -40,10 +41,11 @@ struct Options {
   Measure measure = Measure::relative_joint;
   double error = 1e-6;  // allowed in the measure; 0: none
   double budget = 0;    // [s] of wall clock that a step may take instead; 0: none. Results then depend on it
-  Weights weights = Weights::none;
+  Weights weights = Weights::reach;
   double settle = 1e-9;  // settled when the largest acceleration has fallen to this part of the largest ever
   double turn = 0.2;     // [rad or m] a joint may move in a step; longer ones are shortened
-  bool fallback = true;  // to the plain articulated-body pass where that is cheaper
+  bool fallback = true;  // to the plain articulated-body pass where that is cheaper; where the error asks for
+                         // more than the tree's rounding allows the pass steps in whatever this says
   int threads = 1;       // results do not depend on it
 };
 
@@ -55,21 +57,27 @@ struct State {
   std::vector<double> a;  // accelerations of the last step; 0 where it took a joint for being at rest
   std::vector<std::uint32_t> active_steps;  // (links) in how many steps its joint moved
 
-  std::uint8_t tree = 0;      // 1: by the assembly tree, 0: by the articulated-body pass
-  std::int32_t patience = 0;  // steps by the pass before the assembly tree is tried again
-  std::int32_t stayed = 0;    // steps since the last change between the two
-  std::int32_t streak = 0;    // steps in which σ proved small enough
-  double fraction = 1;        // σ
-  double noise = 0;           // of total accelerations (refine.h)
-  double largest_ever = 0;    // acceleration
-  double norm2 = 0;           // of the last accelerations, weighted, squared
+  std::uint8_t tree = 0;         // 1: by the assembly tree, 0: by the articulated-body pass
+  std::int32_t patience = 0;     // steps by the pass before the assembly tree is tried again
+  std::int32_t stayed = 0;       // steps since the last change between the two
+  std::int32_t streak = 0;       // steps in which σ proved small enough
+  std::int32_t caution = 4;      // so many are needed for it to grow
+  std::int32_t grown = 1 << 20;  // steps since it grew
+  double fraction = 1;           // σ
+  double noise = 0;              // of total accelerations (refine.h)
+  double accuracy = 0;           // what rounding may do to the tree's accelerations, in the measure
+  std::int32_t check_after = 1;  // steps by the tree until it is held against the pass again
+  std::int32_t checked = 0;      // steps by the tree since it was held against the pass
+  double largest_ever = 0;       // acceleration
+  double norm2 = 0;              // of the last accelerations, weighted, squared
 
   // What the last step found, to show.
   double active = 0;       // joints that moved
-  double bound = 0;        // of the error, in the measure
+  double bound = 0;        // of the error, in the measure; 0 by the articulated-body pass
   double total = 0;        // root of the sum of squares of all accelerations, weighted
   double largest = 0;      // acceleration
   double distance = 0;     // [rad or m] the largest step of a joint: how far from equilibrium
+  double gap = 0;          // [m] the farthest that a loop stood open before it; angles times the size
   double settled_at = -1;  // [s]; negative: not settled
 
   std::uint64_t stamp = 0;     // the workspace that has this state's coefficients; not saved. 0: none
@@ -116,6 +124,10 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
 
 // World pose of a body without those of the others: O(log n) if the workspace has the state's coefficients.
 Pose body_pose(const System& system, const State& state, Workspace& workspace, BodyId body);
+
+// Activity: the share of the steps so far in which a body's joint moved, of every body. The live view colors
+// by it; recordings have it as Snapshot::values.
+result::Fields fields(const System& system, const State& state);
 
 void observe(const System& system, const State& state, Workspace& workspace, result::Snapshot& snapshot);
 

@@ -14,13 +14,14 @@ struct Inputs {
   alignas(16) double a[6] = {}, f[6] = {};
 };
 
-// Joint acceleration into qdd (dofs entries), inputs of A and B.
-inline void split(const Coefficients& c, int i, const Inputs& in, double* qdd, Inputs& A, Inputs& B) {
+// Joint acceleration into qdd (dofs entries), inputs of A and B. The part's own bias (m, c, r) is given.
+inline void split(const Coefficients& c, int i, const double* m, const double* bias_c, const double* r,
+                  const Inputs& in, double* qdd, Inputs& A, Inputs& B) {
   const AssemblyNode& n = c.node(i);
   const double* d = c.data(i);
   const int dof = c.dofs(i);
-  const double *y = c.y0(i), *r = c.r(i);
-  std::memcpy(B.a, d + at::m, sizeof B.a);
+  const double* y = c.y0(i);
+  std::memcpy(B.a, m, sizeof B.a);
   for (int k = 0; k < dof; ++k) qdd[k] = r[k];
   if (n.is_root()) return;
   apply_add<1>(d + at::M0, in.a, B.a);
@@ -35,11 +36,15 @@ inline void split(const Coefficients& c, int i, const Inputs& in, double* qdd, I
   }
   if (!n.a_join) return;
   alignas(16) double on_c[6], on_p[6];
-  std::memcpy(on_c, d + at::c, sizeof on_c);
+  std::memcpy(on_c, bias_c, sizeof on_c);
   apply_add<1>(d + at::C0, in.a, on_c);
   if (third) apply_add<-1>(third + at::C1, in.f, on_c);
   force_in(d + at::X, on_c, on_p);
   for (int k = 0; k < 6; ++k) A.f[k] = -on_p[k];
+}
+inline void split(const Coefficients& c, int i, const Inputs& in, double* qdd, Inputs& A, Inputs& B) {
+  const double* d = c.data(i);
+  split(c, i, d + at::m, d + at::c, c.r(i), in, qdd, A, B);
 }
 
 // All joint accelerations (v_count) from the coefficients, parts in parallel if there are workers.

@@ -368,6 +368,65 @@ void Coefficients::update_totals(int i, const JointInput& in) {
   }
 }
 
+void Coefficients::join_bias(int i, const double* q, const double* tau, const Vec3& gravity,
+                             const BiasOfHalves& half, const Bias& out) const {
+  const AssemblyNode& n = node(i);
+  const double* d = data(i);
+  const double* X = d + at::X;
+  const bool below = n.a_join != 0, root = n.is_root();
+  const int dof = dofs(i);
+  const Subspace S(*tree_, n.link, dof, q);
+  const double* u = U(i);
+  const double* D_ = D(i);
+
+  // s, ζ', j
+  alignas(16) double zeta[6], j[6] = {}, t[6], g[6];
+  std::memcpy(zeta, half.zeta_b, sizeof zeta);
+  double s[6];
+  for (int k = 0; k < dof; ++k) s[k] = (tau ? tau[k] : 0) - S.transposed_times(k, half.zeta_b);
+  for (int k = 0; k < dof; ++k)
+    for (int l = 0; l < 6; ++l) zeta[l] += u[6 * k + l] * s[k];
+  if (root) {  // the world accelerates with −g
+    const double a0[6] = {0, 0, 0, -gravity[0], -gravity[1], -gravity[2]};
+    motion_out(X, a0, j);
+  } else if (below) {
+    force_in(X, zeta, t);
+    apply(bottom(n.a) + at::omega, t, g);
+    for (int k = 0; k < 6; ++k) t[k] = half.alpha_a[k] - g[k];
+    motion_out(X, t, g);
+    apply(d + at::R, g, j);
+  }
+  // r, m
+  for (int k = 0; k < dof; ++k) {
+    out.r[k] = -dot(u + 6 * k, j);
+    for (int l = 0; l < dof; ++l) out.r[k] += D_[dof * l + k] * s[l];
+  }
+  std::memcpy(out.m, j, sizeof j);
+  S.times(out.r, out.m);
+  if (root) return;
+  // c, ζ, α
+  if (below) {
+    apply(data(n.b) + at::lambda, j, t);
+    double back[6];
+    for (int k = 0; k < dof; ++k) back[k] = S.transposed_times(k, t);
+    for (int k = 0; k < dof; ++k)
+      for (int l = 0; l < 6; ++l) t[l] -= u[6 * k + l] * back[k];
+    for (int k = 0; k < 6; ++k) out.c[k] = t[k] + zeta[k];
+    force_in(X, out.c, g);
+    apply_transposed(bottom(n.a) + at::K, g, t);
+  } else {
+    force_in(X, zeta, t);
+  }
+  for (int k = 0; k < 6; ++k) out.zeta[k] = half.zeta_a[k] + t[k];
+  if (n.handles != 2) return;
+  if (n.b_out) {
+    apply(bottom(n.b) + at::K, out.m, t);
+    for (int k = 0; k < 6; ++k) out.alpha[k] = half.alpha_b[k] + t[k];
+  } else {
+    std::memcpy(out.alpha, out.m, 6 * sizeof(double));
+  }
+}
+
 void Coefficients::update_bias(int i, const JointInput& in, bool totals) {
   const AssemblyNode& n = node(i);
   if (n.is_leaf()) return;
@@ -377,74 +436,24 @@ void Coefficients::update_bias(int i, const JointInput& in, bool totals) {
   const bool two = n.handles == 2, below = n.a_join != 0, root = n.is_root();
   double* third = two ? const_cast<double*>(bottom(i)) : nullptr;
   const int dof = dofs(i);
-  const Subspace S(*tree_, n.link, dof, in.q);
-  const double* u = U(i);
-  const double* D_ = D(i);
   double* r_ = const_cast<double*>(r(i));
-  double* m = d + at::m;
-  const double* tau = dof ? in.tau + (*tree_)[n.link].v : nullptr;
+  const double* m = d + at::m;
+  const double* c = d + at::c;
   const double* weight = dof ? in.weight + (*tree_)[n.link].v : nullptr;
-
-  // s, ζ', j
-  alignas(16) double zeta[6], j[6] = {}, t[6], g[6];
-  std::memcpy(zeta, B + at::zeta, sizeof zeta);
-  double s[6];
-  for (int k = 0; k < dof; ++k) s[k] = tau[k] - S.transposed_times(k, B + at::zeta);
-  for (int k = 0; k < dof; ++k)
-    for (int l = 0; l < 6; ++l) zeta[l] += u[6 * k + l] * s[k];
-  if (root) {  // the world accelerates with −g
-    const double a0[6] = {0, 0, 0, -in.gravity[0], -in.gravity[1], -in.gravity[2]};
-    motion_out(X, a0, j);
-  } else if (below) {
-    const double* a3 = bottom(n.a);
-    force_in(X, zeta, t);
-    apply(a3 + at::omega, t, g);
-    for (int k = 0; k < 6; ++k) t[k] = a3[at::alpha + k] - g[k];
-    motion_out(X, t, g);
-    apply(d + at::R, g, j);
-  }
-  // r, m
-  for (int k = 0; k < dof; ++k) {
-    r_[k] = -dot(u + 6 * k, j);
-    for (int l = 0; l < dof; ++l) r_[k] += D_[dof * l + k] * s[l];
-  }
-  std::memcpy(m, j, sizeof j);
-  S.times(r_, m);
-  double square = 0;
-  for (int k = 0; k < dof; ++k) square += (weight[k] * r_[k]) * (weight[k] * r_[k]);
-  // c, ζ, α
-  double* c = below ? d + at::c : nullptr;
-  if (below) {
-    apply(B + at::lambda, j, t);
-    double back[6];
-    for (int k = 0; k < dof; ++k) back[k] = S.transposed_times(k, t);
-    for (int k = 0; k < dof; ++k)
-      for (int l = 0; l < 6; ++l) t[l] -= u[6 * k + l] * back[k];
-    for (int k = 0; k < 6; ++k) c[k] = t[k] + zeta[k];
-    force_in(X, c, g);
-    apply_transposed(bottom(n.a) + at::K, g, t);
-  } else if (!root) {
-    force_in(X, zeta, t);
-  }
-  if (!root) {
-    const double* zeta_a = data(n.a) + at::zeta;
-    for (int k = 0; k < 6; ++k) d[at::zeta + k] = zeta_a[k] + t[k];
-  }
-  if (two) {
-    if (n.b_out) {
-      const double* b3 = bottom(n.b);
-      apply(b3 + at::K, m, t);
-      for (int k = 0; k < 6; ++k) third[at::alpha + k] = b3[at::alpha + k] + t[k];
-    } else {
-      std::memcpy(third + at::alpha, m, 6 * sizeof(double));
-    }
-  }
+  BiasOfHalves half;
+  half.zeta_b = B + at::zeta;
+  if (two && n.b_out) half.alpha_b = bottom(n.b) + at::alpha;
+  if (!root) half.zeta_a = data(n.a) + at::zeta;
+  if (below) half.alpha_a = bottom(n.a) + at::alpha;
+  join_bias(i, in.q, dof ? in.tau + (*tree_)[n.link].v : nullptr, in.gravity, half,
+            {d + at::zeta, two ? third + at::alpha : nullptr, d + at::m, below ? d + at::c : nullptr, r_});
   if (!totals) return;
 
   // z, x, p, η
   const bool a_joints = !root && !node(n.a).is_leaf(), b_joints = !node(n.b).is_leaf();
-  double eta = square;
-  alignas(16) double z[6] = {}, x[6] = {};
+  double eta = 0;
+  for (int k = 0; k < dof; ++k) eta += (weight[k] * r_[k]) * (weight[k] * r_[k]);
+  alignas(16) double z[6] = {}, x[6] = {}, t[6], g[6];
   double* p_0 = d + at::p0;
   double* p_1 = two ? third + at::p1 : nullptr;
   for (int k = 0; k < 6; ++k) p_0[k] = a_joints ? data(n.a)[at::p0 + k] : 0;

@@ -57,6 +57,14 @@ struct JointInput {
   Vec3 gravity = Vec3::Zero();     // [m/s²] through the root, as in the paper
 };
 
+// What does not depend on accelerations and forces at the handles: of a part's halves, and of the part.
+struct BiasOfHalves {
+  const double *zeta_a = nullptr, *alpha_a = nullptr, *zeta_b = nullptr, *alpha_b = nullptr;
+};
+struct Bias {
+  double *zeta = nullptr, *alpha = nullptr, *m = nullptr, *c = nullptr, *r = nullptr;
+};
+
 class Coefficients {
  public:
   Coefficients(const multibody::Tree& tree, const AssemblyTree& assembly);
@@ -86,6 +94,10 @@ class Coefficients {
   // false: the divide-and-conquer algorithm alone, no Ψ, p, η.
   void update_shape(int i, const JointInput& in, bool moved, bool totals);
   void update_bias(int i, const JointInput& in, bool totals);
+  // ζ, α, m, c, r of node i as they follow from those of its halves, τ (null: none) and gravity: of the part
+  // itself, or of forces of which the coefficients know nothing (ties.h).
+  void join_bias(int i, const double* q, const double* tau, const Vec3& gravity, const BiasOfHalves& half,
+                 const Bias& out) const;
   // The main pass over all nodes.
   void update_all(const JointInput& in, bool totals, multibody::Workers* workers = nullptr);
 

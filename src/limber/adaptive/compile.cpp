@@ -11,6 +11,22 @@
 namespace limber::adaptive {
 namespace {
 
+constexpr const char* too_many_ties = "takes up to 200 springs between bodies, or 100 loops";
+static_assert(most_tie_rows == 600);
+
+template <class No>
+void refuse_loop(const Loop& l, std::size_t& rows, No&& no) {
+  if ((rows += 6) > most_tie_rows) no("loop", l.name, "", too_many_ties);
+  if (!l.shift.is_zero() || !l.turn.is_zero()) no("loop", l.name, "shift", "has no places that move");
+  for (int k = 0; k < dof_count(l.kind); ++k) {
+    if (l.law.lower[k] > -std::numeric_limits<double>::infinity() ||
+        l.law.upper[k] < std::numeric_limits<double>::infinity())
+      return no("loop", l.name, "limits", "has no limits of joints");
+    if (l.kind == JointKind::spherical && (l.law.stiffness[k] > 0 || l.law.damping[k] > 0))
+      return no("loop", l.name, "stiffness", "has no springs on ball joints that close loops");
+  }
+}
+
 // What this method has no equation for, each by its name.
 void refuse(const Model& model) {
   std::vector<Problem> problems;
@@ -18,8 +34,10 @@ void refuse(const Model& model) {
     problems.push_back({kind, name, field, std::string("the adaptive method ") + why});
   };
   if (model.bodies().empty()) no("scene", "", "", "has no bodies to move");
-  for (const Spring& s : model.springs()) no("spring", s.name, "", "takes springs on joints only");
-  for (const Loop& l : model.loops()) no("loop", l.name, "", "takes trees only");
+  std::size_t rows = 0;
+  for (const Spring& s : model.springs())
+    if ((rows += 3) > most_tie_rows) no("spring", s.name, "", too_many_ties);
+  for (const Loop& l : model.loops()) refuse_loop(l, rows, no);
   for (const Rider& r : model.riders()) no("rider", r.name, "", "has no riders");
   for (const PrescribedMotion& m : model.motions())
     no("joint", model[m.joint].name, "motion", "moves joints by forces only");
@@ -108,6 +126,38 @@ void set_weights(SystemData& s) {
   }
 }
 
+void compile_ties(SystemData& s) {
+  const std::vector<Pose> X_WB = s.model.initial_poses();
+  const auto world_point = [&](const Attachment& a) {
+    return a.on_world() ? a.p : Vec3(X_WB[a.body.value] * a.p);
+  };
+  for (const Spring& spring : s.model.springs()) {
+    const LinkPoint a = s.link_point(spring.a), b = s.link_point(spring.b);
+    const double length = (world_point(spring.a) - world_point(spring.b)).norm();
+    TiedSpring tied;
+    tied.link_a = a.link, tied.link_b = b.link;
+    tied.p_a = a.p, tied.p_b = b.p;
+    tied.law = {spring.stiffness, spring.damping, spring.rest_length >= 0 ? spring.rest_length : length,
+                spring.tension_only};
+    tied.acts = a.link != b.link;
+    s.tied_springs.push_back(tied);
+  }
+  for (const Loop& l : s.model.loops()) {
+    TiedLoop tied;
+    tied.link_a = l.a.value, tied.link_b = l.b.value;
+    tied.kind = l.kind;
+    tied.X_AF = l.a.value >= 0 ? s.tree[l.a.value].X_MB * l.X_AF : l.X_AF;
+    tied.X_BM = l.b.value >= 0 ? s.tree[l.b.value].X_MB * l.X_BM : l.X_BM;
+    tied.law = l.law;
+    for (int k = 0; k < dof_count(l.kind); ++k)
+      tied.has_law = tied.has_law || l.law.stiffness[k] > 0 || l.law.damping[k] > 0;
+    s.tied_loops.push_back(tied);
+  }
+  Eigen::AlignedBox3d box;
+  for (const Pose& X : X_WB) box.extend(X.p);
+  if (!box.isEmpty() && box.diagonal().norm() > 0) s.size = box.diagonal().norm();
+}
+
 void compile_loads(SystemData& s) {
   std::vector<CompiledLoad> loads;
   for (const PointLoad& l : s.model.point_loads()) {
@@ -116,11 +166,24 @@ void compile_loads(SystemData& s) {
     loads.push_back({at, s.tree[at.link].X_MB.R, l.force, l.moment, l.follows, 0});
     s.loaded.push_back(at.link);
   }
+  compile_ties(s);
+  for (const TiedSpring& spring : s.tied_springs)
+    for (const int link : {spring.link_a, spring.link_b})
+      if (spring.acts && link >= 0) s.loaded.push_back(link);
+  for (const TiedLoop& loop : s.tied_loops)
+    for (const int link : {loop.link_a, loop.link_b})
+      if (link >= 0) s.loaded.push_back(link);
   std::sort(s.loaded.begin(), s.loaded.end());
   s.loaded.erase(std::unique(s.loaded.begin(), s.loaded.end()), s.loaded.end());
-  for (CompiledLoad& l : loads)
-    l.body =
-        static_cast<int>(std::lower_bound(s.loaded.begin(), s.loaded.end(), l.at.link) - s.loaded.begin());
+  const auto place_of = [&](int link) {
+    return link < 0 ? -1
+                    : static_cast<int>(std::lower_bound(s.loaded.begin(), s.loaded.end(), link) -
+                                       s.loaded.begin());
+  };
+  for (CompiledLoad& l : loads) l.body = place_of(l.at.link);
+  for (TiedSpring& spring : s.tied_springs)
+    if (spring.acts) spring.a = place_of(spring.link_a), spring.b = place_of(spring.link_b);
+  for (TiedLoop& loop : s.tied_loops) loop.a = place_of(loop.link_a), loop.b = place_of(loop.link_b);
   std::stable_sort(loads.begin(), loads.end(), [](const auto& x, const auto& y) { return x.body < y.body; });
   s.load_begin.assign(s.loaded.size() + 1, 0);
   for (const CompiledLoad& l : loads) ++s.load_begin[l.body + 1];
@@ -138,13 +201,16 @@ void compile_loads(SystemData& s) {
   for (std::size_t k = 0; k < nodes.size(); ++k) place[nodes[k]] = static_cast<int>(k);
   for (const int i : nodes) {
     const int up = s.assembly.nodes[i].parent;
-    s.paths.push_back({i, up < 0 ? -1 : place[up], up >= 0 && s.assembly.nodes[up].b == i});
+    const AssemblyNode& n = s.assembly.nodes[i];
+    s.paths.push_back({i, up < 0 ? -1 : place[up], n.a < 0 ? -1 : place[n.a], n.b < 0 ? -1 : place[n.b],
+                       up >= 0 && s.assembly.nodes[up].b == i});
   }
   for (const int link : s.loaded) s.path_end.push_back(place[s.assembly.leaf_of[link]]);
 }
 
 void lay_out(SystemData& s) {
   s.layout.title = s.model.title();
+  s.layout.frame_value = "activity";
   std::vector<char> fixed(s.tree.size());
   for (int i = 0; i < s.tree.size(); ++i) {
     const Body& body = s.model.bodies()[i];
@@ -154,6 +220,7 @@ void lay_out(SystemData& s) {
   }
   for (const elastic::BeamTrace& trace : s.traces)
     s.layout.polylines.push_back({trace.name, static_cast<int>(trace.points.size()), 0, {}});
+  for (const Spring& spring : s.model.springs()) s.layout.polylines.push_back({spring.name, 2, 0, {}});
 
   const auto add = [&](const std::string& name, const char* unit, const Column& column) {
     s.layout.scalars.push_back({name, unit});
@@ -177,6 +244,9 @@ void lay_out(SystemData& s) {
         add(dof_count(kind) == 1 ? p.name : fmt::format("{}.{}", p.name, k),
             unit_of(p.quantity, is_rotational(kind, k)), c);
       }
+    } else if (p.quantity <= Quantity::spring_tension) {
+      c.spring = p.spring.value;
+      add(p.name, unit_of(p.quantity), c);
     }  // energies are always there, below
   }
   for (const auto& [name, quantity] : {std::pair{"energy.gravity", Quantity::gravity_energy},
@@ -197,6 +267,8 @@ void lay_out(SystemData& s) {
   own("adaptive.total_acceleration", "rad/s2", Own::total);
   own("adaptive.largest_move", "rad", Own::distance);
   own("adaptive.settled", "", Own::settled);
+  own("adaptive.by_pass", "", Own::by_pass);
+  if (!s.tied_loops.empty()) own("adaptive.loop_gap", "m", Own::gap);
 }
 
 }  // namespace
@@ -238,6 +310,8 @@ WorkspaceData::WorkspaceData(const SystemData& s)
   const std::size_t some = std::min<std::size_t>(s.assembly.nodes.size(), 4096);
   active.reserve(some);
   nonzero.reserve(some);
+  load_wrench.resize(s.loaded.size());
+  if (s.tied()) ties = std::make_unique<TieWorkspace>(s);
   dirty.reserve(s.loaded.size() + s.driven.size() + s.assembly.roots.size());
   for (std::size_t level = 0; level < by_level.size(); ++level)
     by_level[level].reserve(std::min(s.loaded.size() + s.driven.size() + s.assembly.roots.size(), some));

@@ -1,9 +1,26 @@
 // What the rest of the program sees: poses, lines, probes, and how much moved within which error. Bodies are
 // at rest at every moment of quasi-statics: velocities are zero.
+#include <algorithm>
+
 #include "limber/adaptive/system.h"
 #include "limber/math/so3.h"
 
 namespace limber::adaptive {
+namespace {
+
+double activity(const State& state, int link) {
+  const double steps = static_cast<double>(std::max<std::int64_t>(state.step, 1));
+  return std::min(1.0, state.active_steps[link] / steps);
+}
+
+}  // namespace
+
+result::Fields fields(const System& system, const State& state) {
+  result::Field field{"activity", "", result::Field::On::frames, {}};
+  for (int i = 0; i < system.data().tree.size(); ++i)
+    field.values.push_back(static_cast<float>(activity(state, i)));
+  return {std::move(field)};
+}
 
 void observe(const System& system, const State& state, Workspace& workspace, result::Snapshot& snapshot) {
   const SystemData& s = system.data();
@@ -18,6 +35,7 @@ void observe(const System& system, const State& state, Workspace& workspace, res
     const Pose X = w.links[i].X_WM * s.tree[i].X_MB;
     snapshot.rotations[i] = math::to_quat(X.R);
     snapshot.positions[i] = X.p;
+    snapshot.values[i] = activity(state, i);
   }
   const auto world_point = [&](const LinkPoint& at) {
     return at.link < 0 ? at.p : Vec3(w.links[at.link].X_WM * at.p);
@@ -26,9 +44,13 @@ void observe(const System& system, const State& state, Workspace& workspace, res
   for (const elastic::BeamTrace& trace : s.traces)
     for (std::size_t k = 0; k < trace.points.size(); ++k)
       snapshot.points[next++] = world_point(s.link_point({trace.bodies[k], {}, 0, trace.points[k]}));
+  for (const TiedSpring& spring : s.tied_springs) {
+    snapshot.points[next++] = world_point({spring.link_a, spring.p_a});
+    snapshot.points[next++] = world_point({spring.link_b, spring.p_b});
+  }
 
   const double gravity = multibody::gravity_energy(s.tree, w.links, s.model.gravity().value(state.t));
-  const double elastic = elastic_energy(s, state.q.data());
+  const double elastic = elastic_energy(s, state.q.data(), w.links);
   std::vector<double> tau, kappa;  // for probes of joint forces, all of them
   for (std::size_t k = 0; k < s.columns.size(); ++k) {
     const Column& c = s.columns[k];
@@ -50,6 +72,12 @@ void observe(const System& system, const State& state, Workspace& workspace, res
       case Column::Own::settled:
         out = state.settled_at >= 0;
         continue;
+      case Column::Own::by_pass:
+        out = state.tree == 0;
+        continue;
+      case Column::Own::gap:
+        out = state.gap;
+        continue;
       case Column::Own::none:
         break;
     }
@@ -63,7 +91,11 @@ void observe(const System& system, const State& state, Workspace& workspace, res
       tau.resize(s.tree.v_count()), kappa.resize(s.tree.block_count());
       joint_law(s, c.link, state.q.data(), state.t, 0, tau.data(), kappa.data());
       out = tau[s.tree[c.link].v + c.component];
-    } else if (c.quantity == Quantity::gravity_energy)
+    } else if (c.quantity == Quantity::spring_length)
+      out = spring_state(s.tied_springs[c.spring], w.links).length;
+    else if (c.quantity == Quantity::spring_tension)
+      out = spring_state(s.tied_springs[c.spring], w.links).tension;
+    else if (c.quantity == Quantity::gravity_energy)
       out = gravity;
     else if (c.quantity == Quantity::elastic_energy)
       out = elastic;

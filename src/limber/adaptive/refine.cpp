@@ -93,7 +93,12 @@ RefineResult Refinement::operator()(const Coefficients& c, const JointInput& joi
   const bool by_joint = o.measure == Measure::relative_joint || o.measure == Measure::absolute_joint;
   need_roots_ = by_joint && o.add_up;
   const bool sums = !by_joint || need_roots_;
-  for (const int root : c.assembly().roots) push(c, root, {});
+  double certain = 0;   // of the whole: less its noise
+  double computed = 0;  // of the whole without weights, so far
+  for (const int root : c.assembly().roots) {
+    const Total a = push(c, root, {});
+    certain += std::max(a.value - noise_unit_ * a.scale, 0.0);
+  }
   const double whole = sum_;
   result.total = std::sqrt(whole);
   double largest = 0;  // squared
@@ -104,7 +109,8 @@ RefineResult Refinement::operator()(const Coefficients& c, const JointInput& joi
   };
   const auto allowed = [&] {
     if (o.measure == Measure::relative_joint) return std::max(error2 * largest, floor2);
-    if (o.measure == Measure::relative_linkage) return std::max(error2 * whole, floor2);
+    if (o.measure == Measure::relative_linkage)
+      return std::max(error2 * (o.weighted ? computed : certain), floor2);
     return error2;
   };
   double none[6];
@@ -136,6 +142,7 @@ RefineResult Refinement::operator()(const Coefficients& c, const JointInput& joi
     double plain = 0;
     for (int k = 0; k < dof; ++k) plain += out[k] * out[k];
     largest = std::max(largest, plain);
+    computed += plain;
     const Total half_a = n.a >= 0 ? push(c, n.a, A) : Total{};
     const Total half_b = push(c, n.b, B);
     const double value = square + (half_a.value + half_b.value);
@@ -153,7 +160,7 @@ RefineResult Refinement::operator()(const Coefficients& c, const JointInput& joi
   if (o.measure == Measure::relative_joint)
     result.bound = squared > 0 ? std::sqrt(squared / std::max(largest, floor2)) : 0;
   else if (o.measure == Measure::relative_linkage)
-    result.bound = squared > 0 ? std::sqrt(squared / std::max(whole, floor2)) : 0;
+    result.bound = squared > 0 ? std::sqrt(squared / std::max(o.weighted ? computed : certain, floor2)) : 0;
   else
     result.bound = std::sqrt(squared);
   return result;

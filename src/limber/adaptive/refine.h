@@ -6,8 +6,9 @@
 //   linkage, absolute   (Σ A)^½ over the queue                  relative   … / (A of the whole)^½
 //   joint, absolute     (max A)^½ over the queue                relative   … / largest ‖q̈‖ computed so far
 // The joint measures use the largest part instead of the sum, which is as safe (a joint's acceleration is no
-// more than its part's) and opens fewer parts. Weights are at least 1 where they stand for reach; the largest
-// acceleration is taken without them, so that the paper's measure is kept as well.
+// more than its part's) and opens fewer parts. Weights are at least 1; what relative errors are of is taken
+// without them (the largest acceleration; of the whole, what has been computed so far), so that the paper's
+// measures are kept as well.
 //
 // A(part) comes out of a sum of products whose terms may cancel: it is known up to noise · ε · scale, where
 // scale is the sum of the sizes of the terms (ε = 2⁻⁵³). That much is added to every A, so the bound holds
@@ -27,6 +28,7 @@ struct RefineOptions {
   Measure measure = Measure::relative_joint;
   bool add_up =
       false;  // joint measures by Σ A^½ over the queue instead of the largest: errors that may add up
+  bool weighted = false;     // some weight is not 1
   double error = 0;          // asked for
   double floor = 0;          // accelerations below it (weighted) count as rest for the relative measures
   int limit = 0;             // gives up when more joints than this have been computed; 0: never

@@ -9,9 +9,10 @@ namespace {
 template <class S, class Visit>
 void each_field(S& s, Visit&& visit) {
   visit(s.t), visit(s.step), visit(s.tree), visit(s.patience), visit(s.stayed), visit(s.streak),
-      visit(s.fraction);
-  visit(s.noise), visit(s.largest_ever), visit(s.norm2), visit(s.active), visit(s.bound), visit(s.total);
-  visit(s.largest), visit(s.distance), visit(s.settled_at);
+      visit(s.caution), visit(s.grown), visit(s.fraction);
+  visit(s.noise), visit(s.accuracy), visit(s.check_after), visit(s.checked), visit(s.largest_ever),
+      visit(s.norm2), visit(s.active), visit(s.bound), visit(s.total);
+  visit(s.largest), visit(s.distance), visit(s.gap), visit(s.settled_at);
   visit(s.q), visit(s.a), visit(s.active_steps);
 }
 

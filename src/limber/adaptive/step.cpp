@@ -6,6 +6,11 @@
 // accelerations are held against the pass's, and it takes over; when it has to open more than it is worth,
 // the pass takes that step and stays for `patience` steps, doubled each time that the tree was left soon.
 // Nothing here looks at a clock, unless a budget is asked for.
+//
+// What rounding does to the tree's accelerations is part of the error: `accuracy`, 64 times their distance
+// from the pass's in the measure of the error, found when the tree is built, again after one step, and from
+// then on whenever the tree has done the work of 20 passes. The tree gets what is left of the asked error;
+// where less than half is left, the pass computes the step instead.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +28,9 @@ constexpr double tree_cost(double opened) {
   return near_cost * opened + (far_cost - near_cost) * (opened > near_joints ? opened - near_joints : 0);
 }
 constexpr int first_patience = 64, longest_patience = 4096;
-constexpr double noise_margin = 8;  // noise is measured in one state and used in the next ones
+constexpr double noise_margin = 8;  // rounding is measured in one state and used in the next ones
+constexpr double accuracy_margin = 64, least_accuracy = accuracy_margin * 2.220446049250313e-16;
+constexpr double passes_between_checks = 20;
 
 std::uint64_t next_stamp() {
   static std::atomic<std::uint64_t> last{0};
@@ -37,12 +44,12 @@ class Stepper {
 
   result::SolveReport run() {
     started_ = std::chrono::steady_clock::now();
-    const bool must_use_tree = s_.options.budget > 0 || !s_.options.fallback;
     result::SolveReport report;
     report.time = state_.t;
-    if (must_use_tree)
-      by_tree(true, report);
-    else if (!state_.tree || !by_tree(false, report))
+    const bool at_once = !s_.options.fallback && state_.patience == 0;  // no pass before the tree
+    if (s_.options.budget > 0 || s_.tied())
+      by_tree(report);
+    else if (!(state_.tree || at_once) || !by_tree(report))
       by_pass(report);
     if (!report.ok()) return report;
     ++state_.stayed;
@@ -51,59 +58,118 @@ class Stepper {
     report.iterations = static_cast<int>(state_.active);
     report.total_iterations = report.iterations;
     report.residual = state_.bound;
+    if (s_.tied()) {
+      state_.gap = w_.ties->gap;
+      report.loop_gap = state_.gap / s_.size;
+      report.redundant_rows = w_.ties->redundant;
+    }
     report.time = t_;
     return report;
   }
 
  private:
-  RefineOptions refine_options(bool always) const {
+  RefineOptions refine_options() const {
     RefineOptions o;
     o.measure = s_.options.measure;
     o.add_up = s_.options.weights == Weights::reach;
-    o.error = s_.options.error;
+    o.weighted = s_.options.weights != Weights::none;
+    o.error = std::max(0.0, s_.options.error - state_.accuracy);
     o.floor = s_.options.settle * state_.largest_ever;
     o.budget = s_.options.budget;
     o.cost_of_joint = w_.seconds_per_joint;
     o.started = started_;
     const int left = s_.joints - biased_cost * w_.biased, near = left / near_cost;
     o.limit =
-        always ? 0
-               : std::max(1, near <= near_joints ? near
-                                                 : near_joints + (left - near_cost * near_joints) / far_cost);
+        !s_.options.fallback || s_.options.budget > 0 || s_.tied()
+            ? 0
+            : std::max(
+                  1, near <= near_joints ? near : near_joints + (left - near_cost * near_joints) / far_cost);
     return o;
   }
 
-  // False: it would cost more than the pass; nothing has been changed but the coefficients.
-  bool by_tree(bool always, result::SolveReport& report) {
+  // False: it would cost more than the pass, or is not exact enough; nothing has been changed but the
+  // coefficients.
+  bool by_tree(result::SolveReport& report) {
     const bool first = state_.noise == 0;
     bring_up_to_date(s_, state_, w_, t_, h_);
     w_.active.clear();
     if (w_.coefficients.bad_node() >= 0) return refuse(report), true;
     if (s_.options.budget > 0) time_updates();
-    if (first) measure();
-    const RefineResult r = w_.refine(w_.coefficients, joint_input(s_, state_, w_, t_), refine_options(always),
+    const bool due = s_.options.budget == 0 && state_.checked >= state_.check_after;  // it has no time for it
+    if (first || due) {
+      solve_by_pass(report);
+      if (!report.ok()) return true;
+      w_.exact = w_.qdd;
+      compare(first);
+    }
+    if (!exact_enough()) return s_.tied() ? refuse_error(report) : leave_tree();
+    const RefineResult r = w_.refine(w_.coefficients, joint_input(s_, state_, w_, t_), refine_options(),
                                      state_.noise, w_.qdd.data());
     state_.noise = std::max(state_.noise, r.noise);
-    if (r.gave_up) {
-      state_.patience = state_.stayed < 4 * state_.patience
-                            ? std::min(2 * std::max(state_.patience, first_patience), longest_patience)
-                            : first_patience;
-      state_.tree = 0;
-      state_.stayed = 0;
-      return false;
-    }
+    if (r.gave_up) return leave_tree();
+    state_.tree = 1;
+    ++state_.checked;
     keep_opened(r);
     return true;
   }
+  bool leave_tree() {
+    state_.patience = state_.stayed < 4 * state_.patience
+                          ? std::min(2 * std::max(state_.patience, first_patience), longest_patience)
+                          : first_patience;
+    state_.tree = 0;
+    state_.stayed = 0;
+    return false;
+  }
 
-  // The rounding of total accelerations, and how far the tree's accelerations are from the pass's.
-  double measure() {
+  // The rounding of total accelerations, and how far the tree's accelerations (then in qdd) are from the
+  // pass's.
+  void compare(bool first) {
+    const std::vector<double>& exact = w_.exact;
     if (!w_.full) w_.full = std::make_unique<BackSubstitution>(w_.coefficients);
     (*w_.full)(w_.coefficients, w_.qdd.data(), w_.workers.get());
-    const JointInput in = joint_input(s_, state_, w_, t_);
-    const double found = noise_margin * measure_noise(w_.coefficients, in, *w_.full, w_.qdd.data());
-    state_.noise = std::max({state_.noise, found, noise_margin});
-    return state_.noise;
+    if (first) {
+      const JointInput in = joint_input(s_, state_, w_, t_);
+      const double found = noise_margin * measure_noise(w_.coefficients, in, *w_.full, w_.qdd.data());
+      state_.noise = std::max({state_.noise, found, noise_margin});
+      state_.accuracy = 0;
+    }
+    double worst = 0, added = 0, sum = 0, largest = 0, total = 0;  // squares, but for `added`
+    for (const multibody::Link& l : s_.tree.links()) {
+      double d = 0, plain = 0;
+      for (int k = l.v; k < l.v + l.dofs; ++k) {
+        const double y = s_.weight[k] * (w_.qdd[k] - exact[k]);
+        d += y * y;
+        plain += exact[k] * exact[k];
+      }
+      total += plain;
+      worst = std::max(worst, d);
+      added += std::sqrt(d);
+      sum += d;
+      largest = std::max(largest, plain);
+    }
+    const double whole = std::sqrt(total);
+    const bool by_joint =
+        s_.options.measure == Measure::relative_joint || s_.options.measure == Measure::absolute_joint;
+    const double off = !by_joint                              ? std::sqrt(sum)
+                       : s_.options.weights == Weights::reach ? added
+                                                              : std::sqrt(worst);
+    double size = s_.options.measure == Measure::relative_joint     ? std::sqrt(largest)
+                  : s_.options.measure == Measure::relative_linkage ? whole
+                                                                    : 1.0;
+    // Near rest relative errors are of the floor below which nothing is opened, as in refine.cpp.
+    const bool relative =
+        s_.options.measure == Measure::relative_joint || s_.options.measure == Measure::relative_linkage;
+    const double floor = s_.options.settle * std::max(state_.largest_ever, std::sqrt(largest));
+    if (relative && s_.options.error > 0) size = std::max(size, floor / s_.options.error);
+    if (size > 0)
+      state_.accuracy =
+          std::max(state_.accuracy, accuracy_margin * off / size + least_accuracy * (relative ? 1.0 : whole));
+    state_.checked = 0;
+    const double steps = passes_between_checks * s_.joints / std::max(1.0, tree_cost(state_.active));
+    state_.check_after = first ? 1 : static_cast<int>(std::clamp(steps, 1.0, 1e9));
+  }
+  bool exact_enough() const {
+    return s_.options.error == 0 || s_.options.budget > 0 || state_.accuracy <= 0.5 * s_.options.error;
   }
 
   void by_pass(result::SolveReport& report) {
@@ -126,7 +192,8 @@ class Stepper {
     int above = 0;
     for (int i = 0; i < s_.tree.size(); ++i) above += squared(i) > allowed;
     const int guess = 2 * above + 2 * s_.assembly.depth;
-    if (tree_cost(guess) < s_.joints && state_.stayed >= state_.patience && change_to_tree()) return;
+    const bool worth = !s_.options.fallback || tree_cost(guess) < s_.joints;
+    if (worth && state_.stayed >= state_.patience && change_to_tree()) return;
     w_.active.clear();
     w_.moved_all = true;
     state_.active = 0;
@@ -144,36 +211,26 @@ class Stepper {
     std::copy(w_.qdd.begin(), w_.qdd.end(), state_.a.begin());
   }
 
-  // The tree takes over, if its accelerations agree with the pass's to a tenth of the error that is asked
-  // for.
+  // The tree takes over, if its accelerations agree with the pass's well enough for the asked error.
   bool change_to_tree() {
-    const std::vector<double> exact = w_.qdd;
+    w_.exact = w_.qdd;
     w_.stamp = 0;
     bring_up_to_date(s_, state_, w_, t_, h_);
-    bool good = w_.coefficients.bad_node() < 0;
-    if (good) {
-      measure();
-      double difference = 0, size = 0;
-      for (std::size_t k = 0; k < exact.size(); ++k) {
-        difference = std::max(difference, std::abs(s_.weight[k] * (exact[k] - w_.qdd[k])));
-        size = std::max(size, std::abs(exact[k]));
-      }
-      const bool relative =
-          s_.options.measure == Measure::relative_joint || s_.options.measure == Measure::relative_linkage;
-      good = difference <= 0.1 * s_.options.error * (relative ? size : 1.0);
-    }
     state_.stayed = 0;
-    if (good) {
-      const RefineResult r = w_.refine(w_.coefficients, joint_input(s_, state_, w_, t_),
-                                       refine_options(false), state_.noise, w_.qdd.data());
-      if (!r.gave_up) {
-        state_.tree = 1;
-        keep_opened(r);
-        return true;
+    if (w_.coefficients.bad_node() < 0) {
+      compare(true);
+      if (exact_enough()) {
+        const RefineResult r = w_.refine(w_.coefficients, joint_input(s_, state_, w_, t_), refine_options(),
+                                         state_.noise, w_.qdd.data());
+        if (!r.gave_up) {
+          state_.tree = 1;
+          keep_opened(r);
+          return true;
+        }
       }
     }
     state_.patience = std::min(2 * std::max(state_.patience, first_patience / 2), longest_patience);
-    w_.qdd = exact;
+    w_.qdd = w_.exact;
     return false;
   }
 
@@ -198,7 +255,8 @@ class Stepper {
       w_.wrench[i].tail<3>() = tree[i].inertia.m * g_M;
     }
     for (std::size_t k = 0; k < s_.loaded.size(); ++k)
-      w_.wrench[s_.loaded[k]] += load_on(s_, static_cast<int>(k), w_.links[s_.loaded[k]].X_WM, t_);
+      w_.wrench[s_.loaded[k]] +=
+          s_.tied() ? w_.load_wrench[k] : load_on(s_, static_cast<int>(k), w_.links[s_.loaded[k]].X_WM, t_);
     multibody::AbaInput in;
     in.links = &w_.links;
     in.tau = w_.tau.data();
@@ -219,6 +277,16 @@ class Stepper {
   void refuse(result::SolveReport& report) const {
     const int node = w_.coefficients.bad_node();
     fail(report, std::max(0, s_.assembly.nodes[node].link));
+  }
+
+  // Ties have no other way than by the tree.
+  bool refuse_error(result::SolveReport& report) const {
+    report.status = result::Status::not_converged;
+    report.message = fmt::format(
+        "at t = {:.9g} s: rounding alone may change the accelerations by {:.2g} in the measure of the error, "
+        "and {:.2g} is asked for; ask for more than {:.2g}",
+        state_.t, state_.accuracy, s_.options.error, 2 * state_.accuracy);
+    return true;
   }
 
   double plain_squared(int link) const {
@@ -252,7 +320,7 @@ class Stepper {
       }
     }
     state_.active = active;
-    state_.bound = r.bound;
+    state_.bound = r.bound + state_.accuracy;
     finish(r.total, r.largest);
     control(dot, norm2);
     // Accelerations of the step before are cleared where they were not zero.
@@ -283,15 +351,21 @@ class Stepper {
     if (!at_rest) state_.settled_at = -1;
   }
 
-  // σ: too far if the accelerations turned against the last ones.
+  // σ: too far if the accelerations turned against the last ones. It grows back after `caution` good steps,
+  // more each time that growing proved wrong soon: σ comes to stay where steps contract.
   void control(double dot, double norm2) {
     if (state_.norm2 > 0) {
       const double turned = dot / state_.norm2;
+      ++state_.grown;
       if (turned < -0.5) {
+        if (state_.grown < 2 * state_.caution) state_.caution = std::min(2 * state_.caution, 4096);
         state_.fraction = std::max(0.5 * state_.fraction, 1e-9);
         state_.streak = 0;
       } else if (turned > 0.5 && state_.fraction < 1) {
-        if (++state_.streak >= 4) state_.fraction = std::min(1.0, 2 * state_.fraction), state_.streak = 0;
+        if (++state_.streak >= state_.caution) {
+          state_.fraction = std::min(1.0, 2 * state_.fraction);
+          state_.streak = state_.grown = 0;
+        }
       } else {
         state_.streak = 0;
       }

@@ -6,6 +6,7 @@
 
 #include "limber/adaptive/adaptive.h"
 #include "limber/adaptive/refine.h"
+#include "limber/adaptive/ties.h"
 #include "limber/elastic/beam_links.h"
 #include "limber/elastic/joint_law.h"
 #include "limber/multibody/aba.h"
@@ -27,18 +28,20 @@ struct CompiledLoad {
 
 // A scalar column of the layout: a probe's quantity, or one of the method's own.
 struct Column {
-  enum class Own : std::uint8_t { none, active, bound, total, distance, settled };
+  enum class Own : std::uint8_t { none, active, bound, total, distance, settled, by_pass, gap };
   Own own = Own::none;
   Quantity quantity = Quantity::position;
   LinkPoint at;
   int link = -1;
+  int spring = -1;
   int component = 0;
 };
 
 // A node on the way from a root to a loaded body; parents first.
 struct PathNode {
   int node = -1;
-  int parent = -1;  // in the list; −1: a root
+  int parent = -1;     // in the list; −1: a root
+  int a = -1, b = -1;  // halves that are in the list as well
   bool in_b = false;
 };
 
@@ -63,6 +66,10 @@ struct SystemData {
   std::vector<PathNode> paths;      // to them
   std::vector<int> path_end;        // (loaded) where each one's leaf stands in `paths`
   int joints = 0;                   // with freedoms
+  std::vector<TiedSpring> tied_springs;
+  std::vector<TiedLoop> tied_loops;
+  double size = 1;  // [m] of the structure at the start
+  bool tied() const { return !tied_springs.empty() || !tied_loops.empty(); }
 
   result::Layout layout;
   std::vector<Column> columns;
@@ -81,24 +88,26 @@ struct WorkspaceData {
   std::unique_ptr<multibody::Workers> workers;
   std::unique_ptr<BackSubstitution> full;  // made when first needed
 
-  std::uint64_t stamp = 0;         // of the state whose coefficients these are
-  double h = 0;                    // of κ
-  std::vector<double> tau;         // (v_count)
-  std::vector<double> kappa;       // (block_count)
-  std::vector<double> qdd;         // (v_count) of the step at hand
-  std::vector<int> active;         // nodes whose joint moved in the last step, parents first
-  std::vector<int> nonzero;        // entries of State::a that are not zero
-  bool moved_all = true;           // every joint moved: rebuild
-  std::vector<Pose> path_pose;     // (paths) top body of each node
-  std::vector<Vec6> load_wrench;   // (loaded)
-  std::vector<std::uint8_t> mark;  // (nodes) 1: in `dirty`, 2: in `active`
-  std::vector<int> dirty;          // nodes above whose forces changed
-  int biased = 0;                  // nodes that were updated for forces alone
+  std::uint64_t stamp = 0;             // of the state whose coefficients these are
+  double h = 0;                        // of κ
+  std::vector<double> tau;             // (v_count)
+  std::vector<double> kappa;           // (block_count)
+  std::vector<double> qdd;             // (v_count) of the step at hand
+  std::vector<int> active;             // nodes whose joint moved in the last step, parents first
+  std::vector<int> nonzero;            // entries of State::a that are not zero
+  bool moved_all = true;               // every joint moved: rebuild
+  std::vector<Pose> path_pose;         // (paths) top body of each node
+  std::vector<Vec6> load_wrench;       // (loaded) with the ties' forces; by solve_ties()
+  std::unique_ptr<TieWorkspace> ties;  // null: none
+  std::vector<std::uint8_t> mark;      // (nodes) 1: in `dirty`, 2: in `active`
+  std::vector<int> dirty;              // nodes above whose forces changed
+  int biased = 0;                      // nodes that were updated for forces alone
   std::vector<std::vector<int>> by_level;
   double seconds_per_joint = 1e-6;  // that updating costs, for budgets
 
   // Of the articulated-body pass
   std::vector<multibody::LinkMotion> links;
+  std::vector<double> exact;       // (v_count) accelerations by it, to hold the tree's against
   std::vector<double> rest_rates;  // (v_count) zeros
   std::vector<Vec6> wrench;        // (links)
   std::unique_ptr<multibody::AbaWorkspace> aba;
@@ -107,7 +116,8 @@ struct WorkspaceData {
 // Spring, damper and drive of one joint at time t: force on its rates, and κ = hc + h²k.
 void joint_law(const SystemData& s, int link, const double* q, double t, double h, double* tau,
                double* kappa);
-double elastic_energy(const SystemData& s, const double* q);
+// Of joints, springs between bodies and closing joints, bodies standing at `links`.
+double elastic_energy(const SystemData& s, const double* q, const std::vector<multibody::LinkMotion>& links);
 
 // The wrench of all loads on body s.loaded[index], standing at X_WM.
 Vec6 load_on(const SystemData& s, int index, const Pose& X_WM, double t);

@@ -47,7 +47,7 @@ void joint_law(const SystemData& s, int link, const double* q, double t, double 
   }
 }
 
-double elastic_energy(const SystemData& s, const double* q) {
+double elastic_energy(const SystemData& s, const double* q, const std::vector<multibody::LinkMotion>& links) {
   double sum = 0;
   for (int i = 0; i < s.tree.size(); ++i) {
     if (!s.has_law[i]) continue;
@@ -62,7 +62,7 @@ double elastic_energy(const SystemData& s, const double* q) {
     }
     sum += elastic::joint_energy(l.kind, s.model.joints()[i].law, c);
   }
-  return sum;
+  return sum + tie_energy(s, links);
 }
 
 Vec6 load_on(const SystemData& s, int index, const Pose& X_WM, double t) {
@@ -113,6 +113,7 @@ void place_paths(const SystemData& s, WorkspaceData& w) {
 
 void set_loads(const SystemData& s, WorkspaceData& w, double t, std::vector<int>* changed) {
   place_paths(s, w);
+  if (s.tied()) return;  // solve_ties() does it
   for (std::size_t k = 0; k < s.loaded.size(); ++k) {
     const Vec6 f = load_on(s, static_cast<int>(k), w.path_pose[s.path_end[k]], t);
     if (w.coefficients.set_wrench(s.loaded[k], f) && changed)
@@ -133,6 +134,7 @@ void rebuild(const SystemData& s, const State& state, WorkspaceData& w, double t
   set_loads(s, w, t, &w.dirty);
   if (!w.dirty.empty())
     for (std::size_t k = s.paths.size(); k-- > 0;) w.coefficients.update_bias(s.paths[k].node, in, true);
+  if (s.tied()) solve_ties(s, state, w, t, h);
   w.active.clear();
   w.biased = 0;
 }
@@ -183,6 +185,7 @@ void bring_up_to_date(const SystemData& s, const State& state, WorkspaceData& w,
     c.update_bias(*i, in, true);
     w.mark[*i] = 0;
   }
+  if (s.tied()) solve_ties(s, state, w, t, h);
 }
 
 Pose body_pose(const System& system, const State& state, Workspace& workspace, BodyId body) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "limber/export/export.h"
 #include "limber/export/glb_document.h"
@@ -32,7 +33,17 @@ constexpr std::array<Color, 8> palette = {{{0.05f, 0.21f, 0.48f},
                                            {0.40f, 0.38f, 0.30f}}};
 constexpr Color fixed_color = {0.22f, 0.23f, 0.25f}, line_color = {0.10f, 0.10f, 0.12f};
 
-Color color_of(const Layout& layout, std::size_t frame) {
+// Where frames carry a value: from gray (0) to red (1), in nine tones so that meshes are shared.
+Color color_of_value(double value) {
+  constexpr int tones = 8;
+  const float x = static_cast<float>(std::round(std::clamp(value, 0.0, 1.0) * tones)) / tones;
+  const Color rest = {0.30f, 0.32f, 0.35f}, most = {0.80f, 0.05f, 0.03f};
+  return {rest[0] + x * (most[0] - rest[0]), rest[1] + x * (most[1] - rest[1]),
+          rest[2] + x * (most[2] - rest[2])};
+}
+
+Color color_of(const Layout& layout, const std::vector<double>& values, std::size_t frame) {
+  if (!values.empty()) return color_of_value(values[frame]);
   const result::FrameInfo& info = layout.frames[frame];
   return info.color.value_or(info.fixed ? fixed_color : palette[frame % palette.size()]);
 }
@@ -71,13 +82,15 @@ bool moves(const Motion& motion) {
                      [&](const auto& s) { return any(s.track); });
 }
 
-void add_frame(GlbDocument& document, const Layout& layout, const MovingFrame& frame) {
+void add_frame(GlbDocument& document, const Layout& layout, const std::vector<double>& values,
+               const MovingFrame& frame) {
   const result::FrameInfo& info = layout.frames[frame.frame];
   std::vector<std::size_t> children;
   for (const Shape& shape : info.shapes) {
     Track place;
     place.add_pose(shape.X_BG.p, math::to_quat(shape.X_BG.R));
-    const std::size_t mesh = document.mesh(shape.geometry, default_sides, color_of(layout, frame.frame));
+    const std::size_t mesh =
+        document.mesh(shape.geometry, default_sides, color_of(layout, values, frame.frame));
     children.push_back(document.add_node(fmt::format("{{\"mesh\":{}{}}}", mesh, transform(place))));
   }
   const std::size_t node =
@@ -121,7 +134,10 @@ void write_glb(result::RecordingReader& recording, const std::filesystem::path& 
   const Motion motion = read_motion(recording, limits);
   GlbDocument document;
   if (moves(motion)) document.set_times(motion.times);
-  for (const MovingFrame& frame : motion.frames) add_frame(document, layout, frame);
+  result::Snapshot last_frame;  // colors are those of the end
+  if (!layout.frame_value.empty() && recording.frame_count() > 0)
+    recording.read(recording.frame_count() - 1, last_frame);
+  for (const MovingFrame& frame : motion.frames) add_frame(document, layout, last_frame.values, frame);
   for (const Segment *begin = motion.segments.data(), *last = begin + motion.segments.size();
        begin != last;) {
     const Segment* end =

@@ -43,7 +43,8 @@ RecordingText::RecordingText(const result::Layout& layout, std::size_t moments, 
     : layout_(layout), moments_(moments), numbers_(layout.scalars.size()) {
   number_stride_ = stride_for(moments, sizeof(double) * (1 + layout.scalars.size()), limits.number_bytes);
   // Moments with poses are among those with numbers.
-  const std::size_t floats = 7 * layout.frames.size() + 4 * layout.point_count();
+  const std::size_t floats =
+      (layout.frame_value.empty() ? 7 : 8) * layout.frames.size() + 4 * layout.point_count();
   motion_stride_ = number_stride_ * stride_for((moments + number_stride_ - 1) / number_stride_,
                                                sizeof(float) * floats, limits.motion_bytes);
 }
@@ -55,13 +56,17 @@ void RecordingText::add(const result::Snapshot& s, const result::Fields& fields)
   times_.push_back(s.time);
   for (std::size_t k = 0; k < numbers_.size(); ++k) numbers_[k].push_back(s.scalars[k]);
   if (index % motion_stride_ != 0 && !last) return;
-  if (motion_times_.empty())
+  if (motion_times_.empty()) {
+    if (!layout_.frame_value.empty())
+      fields_.push_back({layout_.frame_value, "", result::Field::On::frames, {}});
     for (const result::Field& f : fields) fields_.push_back({f.name, f.unit, f.on, {}});
+  }
   motion_times_.push_back(times_.size() - 1);
   const auto put = [&](double x) { motion_.push_back(static_cast<float>(x)); };
   for (const Quat& q : s.rotations) put(q.w()), put(q.x()), put(q.y()), put(q.z());
   for (const auto* list : {&s.positions, &s.points})
     for (const Vec3& p : *list) put(p.x()), put(p.y()), put(p.z());
+  for (const double x : s.values) put(x);
   for (const result::Field& f : fields) motion_.insert(motion_.end(), f.values.begin(), f.values.end());
 }
 

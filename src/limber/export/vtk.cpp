@@ -81,12 +81,14 @@ void place_points(const Geometry& geometry, const Snapshot& snapshot, std::vecto
   points.insert(points.end(), snapshot.points.begin(), snapshot.points.end());
 }
 
-// Letters that every reader takes in an array's name, and no name twice.
+// Letters that every reader takes in an array's name, and no name twice; the frames' value comes last.
 std::vector<std::string> array_names(const Layout& layout) {
-  std::vector<std::string> names;
-  std::set<std::string> used = {"TimeValue"};
-  for (const result::ScalarInfo& scalar : layout.scalars) {
-    std::string name = scalar.name.empty() ? "_" : scalar.name;
+  std::vector<std::string> names, wanted;
+  std::set<std::string> used = {"TimeValue", "body"};
+  for (const result::ScalarInfo& scalar : layout.scalars) wanted.push_back(scalar.name);
+  if (!layout.frame_value.empty()) wanted.push_back(layout.frame_value);
+  for (const std::string& want : wanted) {
+    std::string name = want.empty() ? "_" : want;
     for (char& c : name) {
       const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                          c == '.' || c == '_' || c == '-';
@@ -140,13 +142,19 @@ void fill(Vtp& vtp, const Geometry& geometry, const std::vector<std::string>& na
       "<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\">\n"
       "<PolyData>\n<FieldData>\n");
   vtp.array("Float64", "TimeValue", "NumberOfTuples=\"1\" ", &snapshot.time, sizeof(double));
-  for (std::size_t i = 0; i < names.size(); ++i)
+  for (std::size_t i = 0; i < snapshot.scalars.size(); ++i)
     vtp.array("Float64", names[i], "NumberOfTuples=\"1\" ", &snapshot.scalars[i], sizeof(double));
   vtp.text(
       fmt::format("</FieldData>\n<Piece NumberOfPoints=\"{}\" NumberOfVerts=\"0\" NumberOfLines=\"{}\" "
                   "NumberOfStrips=\"0\" NumberOfPolys=\"{}\">\n<CellData Scalars=\"body\">\n",
                   points.size(), geometry.lines.offsets.size(), geometry.polys.offsets.size()));
   vtp.array("Int32", "body", "", geometry.body.data(), geometry.body.size() * sizeof(std::int32_t));
+  if (!snapshot.values.empty()) {  // of each cell: its body's; lines have none
+    std::vector<double> values;
+    values.reserve(geometry.body.size());
+    for (const std::int32_t body : geometry.body) values.push_back(body < 0 ? 0 : snapshot.values[body]);
+    vtp.array("Float64", names.back(), "", values.data(), values.size() * sizeof(double));
+  }
   vtp.text("</CellData>\n<Points>\n");
   vtp.array("Float64", "Points", "NumberOfComponents=\"3\" ", points.data(), points.size() * sizeof(Vec3));
   vtp.text("</Points>\n");

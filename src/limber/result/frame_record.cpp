@@ -74,7 +74,8 @@ std::size_t frame_record_size(const Layout& layout) {
   // bytes JSON.
   const std::uint64_t doubles = 7 * std::uint64_t{layout.frames.size()} +
                                 3 * std::uint64_t{layout.point_count()} +
-                                std::uint64_t{layout.scalars.size()};
+                                std::uint64_t{layout.scalars.size()} +
+                                (layout.frame_value.empty() ? 0 : std::uint64_t{layout.frames.size()});
   const std::uint64_t size = sizeof(RecordHeader) + payload_head + sizeof(double) * doubles;
   if (size > largest_record) throw std::invalid_argument("layout: a frame would take more than 4 GiB");
   return static_cast<std::size_t>(size);
@@ -86,6 +87,7 @@ void encode_frame(std::uint64_t index, const Snapshot& snapshot, const Layout& l
   expect_size("positions", layout.frames.size(), snapshot.positions.size());
   expect_size("points", layout.point_count(), snapshot.points.size());
   expect_size("scalars", layout.scalars.size(), snapshot.scalars.size());
+  expect_size("values", layout.frame_value.empty() ? 0 : layout.frames.size(), snapshot.values.size());
   std::byte* payload = record.data() + sizeof(RecordHeader);
   Writer out(payload);
   out.put(&index, sizeof index);
@@ -99,6 +101,7 @@ void encode_frame(std::uint64_t index, const Snapshot& snapshot, const Layout& l
   out.put(snapshot.positions.data(), snapshot.positions.size() * sizeof(Vec3));
   out.put(snapshot.points.data(), snapshot.points.size() * sizeof(Vec3));
   out.put(snapshot.scalars.data(), snapshot.scalars.size() * sizeof(double));
+  out.put(snapshot.values.data(), snapshot.values.size() * sizeof(double));
   const RecordHeader header = header_of(RecordKind::frame, payload, record.size() - sizeof(RecordHeader));
   std::memcpy(record.data(), &header, sizeof header);
 }
@@ -127,6 +130,7 @@ void decode_frame(const std::byte* record, const Layout& layout, Snapshot& snaps
   in.get(snapshot.positions.data(), snapshot.positions.size() * sizeof(Vec3));
   in.get(snapshot.points.data(), snapshot.points.size() * sizeof(Vec3));
   in.get(snapshot.scalars.data(), snapshot.scalars.size() * sizeof(double));
+  in.get(snapshot.values.data(), snapshot.values.size() * sizeof(double));
 }
 
 std::vector<std::byte> encode_head(const Layout& layout) {

@@ -147,6 +147,7 @@ std::string layout_to_json(const Layout& layout) {
   for (const PolylineInfo& line : layout.polylines) out["polylines"].push_back(polyline_to_json(line));
   for (const ScalarInfo& scalar : layout.scalars)
     out["scalars"].push_back({{"name", scalar.name}, {"unit", scalar.unit}});
+  if (!layout.frame_value.empty()) out["frame_value"] = layout.frame_value;
   return out.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -159,6 +160,7 @@ Layout layout_from_json(std::string_view text) {
     for (const json& line : in.at("polylines")) layout.polylines.push_back(polyline_from(line));
     for (const json& scalar : in.at("scalars"))
       layout.scalars.push_back({scalar.at("name").get<std::string>(), scalar.at("unit").get<std::string>()});
+    layout.frame_value = in.value("frame_value", "");
     return layout;
   } catch (const json::exception& error) {
     throw std::invalid_argument(error.what());

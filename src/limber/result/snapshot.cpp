@@ -13,6 +13,7 @@ void Snapshot::resize(const Layout& layout) {
   positions.resize(layout.frames.size(), Vec3::Zero());
   points.resize(layout.point_count(), Vec3::Zero());
   scalars.resize(layout.scalars.size(), 0.0);
+  values.resize(layout.frame_value.empty() ? 0 : layout.frames.size(), 0.0);
 }
 
 }  // namespace limber::result

@@ -38,6 +38,7 @@ struct Layout {
   std::vector<FrameInfo> frames;
   std::vector<PolylineInfo> polylines;
   std::vector<ScalarInfo> scalars;
+  std::string frame_value;  // name of a number in 0 … 1 that every frame carries, to color it by; empty: none
   std::size_t point_count() const;
 };
 
@@ -48,6 +49,7 @@ struct Snapshot {
   std::vector<Vec3> positions;  // of each frame's origin [m]
   std::vector<Vec3> points;     // [m]
   std::vector<double> scalars;
+  std::vector<double> values;  // of each frame, if the layout has a frame_value
   void resize(const Layout& layout);
 };
 

@@ -371,7 +371,7 @@ std::vector<Object> load_objects() {
                "adaptive: what an acceleration left out counts for: as it is, by the reach of what hangs on "
                "the joint "
                "(displacements then keep the error too), by its inertia")
-            .otherwise("none"),
+            .otherwise("reach"),
         quantity("budget", time, "adaptive: wall-clock time a step may take, instead of an error; 0: none")
             .with(Range::non_negative)
             .otherwise("0"),

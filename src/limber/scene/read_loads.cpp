@@ -178,7 +178,7 @@ void read_run(const Fields& scene) {
   run.articulated.error = fields.quantity("error", run.articulated.error);
   run.adaptive.error = fields.quantity("error", run.adaptive.error);
   run.adaptive.measure = adaptive::all_measures[fields.choice("measure", 0)];
-  run.adaptive.weights = adaptive::all_weights[fields.choice("weights", 0)];
+  run.adaptive.weights = adaptive::all_weights[fields.choice("weights", 1)];
   run.adaptive.budget = fields.quantity("budget", run.adaptive.budget);
   run.adaptive.settle = fields.quantity("settle", run.adaptive.settle);
   run.adaptive.turn = fields.quantity("turn", run.adaptive.turn);

@@ -72,6 +72,7 @@ struct AdaptiveDriver {
   std::string solver() const { return "assembly tree"; }
   result::SolveReport step(double h) { return adaptive::step(system, state, workspace, h); }
   void observe(result::Snapshot& snapshot) { adaptive::observe(system, state, workspace, snapshot); }
+  result::Fields fields() { return adaptive::fields(system, state); }
   void set_clock(std::int64_t step, double t) { state.step = step, state.t = t; }
   bool finite() const;  // every joint that the last step moved
   std::string save() const { return state.save(); }
