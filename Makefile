@@ -81,6 +81,12 @@ kill-campaign: deps-test build ## kill a run at 200 random moments and check tha
 broken-scenes: deps-test build ## break scenes in 200 ways and check that each error names its place
 	@$(PYTHON) tests/cli/broken_scenes.py 200
 
+.PHONY: throws
+throws: deps-test ## throw threads at each other in 200 ways and check that none crosses, sinks in or gains energy
+	@$(call configure_with_tests,release)
+	@$(call build,release) --target thread_tests
+	@build/release/tests/thread/thread_tests --gtest_also_run_disabled_tests --gtest_filter='*TwoHundred*'
+
 .PHONY: bench
 bench: build ## measure a step and print ratios against a baseline of the same run
 	@$(LIMBER) bench
