@@ -87,6 +87,12 @@ adaptive-campaign: deps-test ## hold the adaptive method against full solutions 
 	@$(call build,release) --target adaptive_tests
 	@LIMBER_ADAPTIVE_CAMPAIGN=1 build/release/tests/adaptive/adaptive_tests
 
+.PHONY: throws
+throws: deps-test ## throw threads at each other in 200 ways and check that none crosses, sinks in or gains energy
+	@$(call configure_with_tests,release)
+	@$(call build,release) --target thread_tests
+	@build/release/tests/thread/thread_tests --gtest_also_run_disabled_tests --gtest_filter='*TwoHundred*'
+
 .PHONY: bench
 bench: build ## measure a step and print ratios against a baseline of the same run
 	@$(LIMBER) bench

@@ -1,15 +1,17 @@
 // Threads that touch: nothing crosses and energy does not grow.
+#include <array>
 #include <random>
 
 #include "limber/math/so3.h"
 #include "thread_support.h"
+#include "tools/limber/overhand.h"
 
 namespace limber::thread {
 namespace {
 
 std::vector<Vec3> points_along(const System& system, const State& state, Workspace& w, int thread, int n) {
   std::vector<Vec3> out;
-  for (int i = 0; i <= n; ++i) out.push_back(station(system, state, w, thread, double(i) / n).x);
+  for (const Station& s : stations(system, state, w, thread, n + 1)) out.push_back(s.x);
   return out;
 }
 
@@ -35,68 +37,112 @@ double gauss_integral(const std::vector<Vec3>& a, const std::vector<Vec3>& b, bo
   return (same ? 2 : 1) * sum / (4 * pi);
 }
 
-// Shastri's long trefoil between two hands that go apart by `pull` each.
-System overhand(double E, double radius, int elements, double pull, double seconds, double friction,
-                const Options& options) {
-  Rope rope;
-  rope.E = E, rope.nu = 0.4, rope.section = Circle{radius}, rope.elements = elements, rope.options = options;
-  std::vector<Vec3> p;
-  for (int i = 0; i <= 200; ++i) {
-    const double t = -2.15 + 4.3 * i / 200, t2 = t * t;
-    p.push_back(0.02 * Vec3(t * (t2 - 3), t2 * (t2 - 4), 0.2 * t * (t2 * t2 - 10)));
+// Pulled tight: nothing crosses or sinks in, and the ledger of energy has no gain. Soft and stiff alike: only
+// time and force know the stiffness.
+TEST(Knot, IsPulledTightAndNothingCrosses) {
+  for (const double E : {1e6, 1e8}) {
+    Overhand knot;
+    knot.E = E, knot.pull = 0.05, knot.seconds = 0.2;
+    const System system = compile(overhand_model(knot));
+    State state = system.rest();
+    Workspace w(system);
+    const auto writhe_now = [&] {
+      const auto p = points_along(system, state, w, 0, 150);
+      return gauss_integral(p, p, true);
+    };
+    const double start = energy(system, state, w).total();
+    double writhe = writhe_now(), deepest = 0, elastic = 0, gain = 0;
+    int most = 0;
+    for (int k = 0; k < 220; ++k) {
+      const result::SolveReport r = step(system, state, w, 1e-3);
+      ASSERT_TRUE(r.ok()) << r.message;
+      const ContactReport c = contact_report(system, state, w);
+      deepest = std::max(deepest, c.deepest);
+      most = std::max(most, c.contacts);
+      const result::Energy e = energy(system, state, w);
+      elastic = std::max(elastic, e.elastic);
+      gain = std::max(gain, e.total() - start + state.dissipated - state.work);
+      if (k % 10 != 9) continue;
+      const double now = writhe_now();
+      ASSERT_LT(std::abs(now - writhe), 0.5) << E << " " << state.t;  // a crossing adds 2
+      writhe = now;
+    }
+    EXPECT_LT(deepest, 0.02 * 2 * knot.radius) << E;
+    EXPECT_LT(gain, 1e-3 * elastic) << E;
+    EXPECT_GE(most, 20) << E;
+    EXPECT_NEAR(writhe, -3.25, 0.1) << E;  // it is still a trefoil, and the same one
   }
-  const Vec3 out = (p.back() - p.front()).normalized();
-  p.insert(p.begin(), p.front() - 0.15 * out);
-  p.push_back(p.back() + 0.15 * out);
-  rope.path = PolylinePath{p};
-  rope.up = Vec3(0.3, 0.2, 1);
-  Beam beam = rope.beam();
-  beam.straight = true;
-  beam.root = Hold::free;
-  beam.air_damping = 5;
-  for (int k = 0; k < 2; ++k) {
-    Body hand;
-    hand.name = k == 0 ? "left" : "right";
-    hand.inertia.m = 1;
-    const BodyId body = rope.builder.add(hand);
-    Joint joint;
-    joint.name = hand.name + ".slide";
-    joint.kind = JointKind::prismatic;
-    joint.child = body;
-    joint.X_PF = {math::rotation_from_z(k == 0 ? Vec3(-out) : out), k == 0 ? p.front() : p.back()};
-    PrescribedMotion motion;
-    motion.joint = rope.builder.add(joint);
-    motion.position[0] = TimeFunction::table({0, seconds}, {0, pull});
-    rope.builder.add(motion);
-    beam.clamps.push_back({static_cast<double>(k), body, Hold::clamped});
-  }
-  rope.builder.parts.contact = Contact{friction, true, {}};
-  return rope.build(beam);
 }
 
-TEST(Knot, IsPulledTightAndNothingCrosses) {
-  const double radius = 4e-3;
-  const System system = overhand(1e6, radius, 64, 0.12, 0.25, 0.3, {});
-  State state = system.rest();
-  Workspace w(system);
-  double writhe =
-      gauss_integral(points_along(system, state, w, 0, 150), points_along(system, state, w, 0, 150), true);
-  double deepest = 0;
-  int most = 0;
-  for (int k = 0; k < 27; ++k) {
-    const result::SolveReport r = step(system, state, w, 0.01);
-    ASSERT_TRUE(r.ok()) << r.message;
-    const auto p = points_along(system, state, w, 0, 150);
-    const double now = gauss_integral(p, p, true);
-    ASSERT_LT(std::abs(now - writhe), 1.0) << state.t;
-    writhe = now;
-    const ContactReport c = contact_report(system, state, w);
-    deepest = std::max(deepest, c.deepest);
-    most = std::max(most, c.contacts);
+// The farthest that a thread on an adaptive mesh lies from the same on a fine one, of its length, and the
+// most elements that it had.
+struct Apart {
+  double most = 0;
+  int elements = 0;
+};
+Apart adaptive_against_fine(const Model& fine, const Model& coarse, const Options& options, int steps,
+                            double h) {
+  const System a = compile(fine), b = compile(coarse, options);
+  State x = a.rest(), y = b.rest();
+  Workspace wa(a), wb(b);
+  Apart out;
+  for (int k = 1; k <= steps; ++k) {
+    EXPECT_TRUE(step(a, x, wa, h).ok());
+    EXPECT_TRUE(step(b, y, wb, h).ok());
+    out.elements = std::max(out.elements, y.node_count() - 1);
+    if (k % 25 != 0) continue;
+    const auto p = points_along(a, x, wa, 0, 100), q = points_along(b, y, wb, 0, 100);
+    for (std::size_t i = 0; i < p.size(); ++i)
+      out.most = std::max(out.most, (p[i] - q[i]).norm() / a.length(0));
   }
-  EXPECT_LT(deepest, 0.02 * 2 * radius);
-  EXPECT_GE(most, 4);
-  EXPECT_GT(std::abs(writhe), 1.5);  // it is still a knot
+  return out;
+}
+
+TEST(Mesh, AdaptiveKnotIsTheFineOne) {
+  Overhand knot;
+  knot.tail = 0.3, knot.pull = 0.04;
+  Options options;
+  options.levels = 2;
+  knot.elements = 128;
+  const Model fine = overhand_model(knot);
+  knot.elements = 32;
+  const Apart apart = adaptive_against_fine(fine, overhand_model(knot), options, 275, 1e-3);
+  EXPECT_LT(apart.most, 0.01);  // measured 0.004
+  EXPECT_LE(apart.elements, 64);
+}
+
+// A thread that falls over a rod, as in wrap.yaml.
+Model thread_over_a_rod(int elements) {
+  ModelBuilder b("wrap");
+  Body rod;
+  rod.name = "rod";
+  rod.inertia.m = 1;
+  rod.shapes.push_back({CylinderShape{0.03, 0.2}, {math::rotation_from_z(Vec3::UnitY()), Vec3::Zero()}});
+  Joint joint;
+  joint.name = "rod.joint";
+  joint.child = b.add(rod);
+  b.add(joint);
+  Beam beam;
+  beam.name = "thread";
+  beam.path = PolylinePath{{Vec3(-0.3, 0, 0.034), Vec3(0.3, 0.01, 0.034)}};
+  beam.root = Hold::free;
+  beam.straight = true;
+  beam.material = b.add(material_of(2e6, 0.3, 1200));
+  beam.section = b.add(Section{"round", Circle{3e-3}});
+  beam.elements = elements;
+  beam.air_damping = 3;
+  beam.damping = 1e-3;
+  b.add(beam);
+  b.parts.contact = Contact{0.4, true, {}};
+  return std::move(b).build();
+}
+
+TEST(Mesh, AdaptiveWrapIsTheFineOne) {
+  Options options;
+  options.levels = 2, options.bend = 0.25;
+  const Apart apart = adaptive_against_fine(thread_over_a_rod(64), thread_over_a_rod(16), options, 300, 2e-3);
+  EXPECT_LT(apart.most, 0.01);  // measured 0.0006
+  EXPECT_LE(apart.elements, 32);
 }
 
 // Two free threads thrown at each other, many ways: they stay on their sides.
@@ -108,9 +154,10 @@ void throws(int count, unsigned seed, double duration) {
   for (int trial = 0; trial < count; ++trial) {
     const double radius = 5e-3, speed = uniform(1, 50), h = 1 / uniform(60, 1000);
     ModelBuilder b("throw");
-    // Stiff enough that its waves (95 and 300 m/s) outrun the throw: beyond that a thread folds within an
-    // element, and the step says so.
-    const double E = trial % 2 == 0 ? 1e7 : 1e8;
+    // Waves of 30, 95 and 300 m/s. A throw that outruns them folds a thread within its own thickness: no
+    // strand passes another then, but a fold sinks into itself.
+    const double E = std::array{1e7, 1e8, 1e6}[trial % 3];
+    const bool outrun = E == 1e6 && speed > 10;
     const auto material = b.add(material_of(E, 0.4, 1100));
     const auto section = b.add(Section{"s", Circle{radius}});
     for (int k = 0; k < 2; ++k) {
@@ -134,27 +181,44 @@ void throws(int count, unsigned seed, double duration) {
       return gauss_integral(points_along(system, state, w, 0, 40), points_along(system, state, w, 1, 40),
                             false);
     };
-    double linking = link(), largest = energy(system, state, w).total(), most_elastic = 0, highest = largest;
-    const double start = largest;
+    double linking = link(), most_elastic = 0, deepest = 0;
+    const double start = energy(system, state, w).total();
+    double highest = start;
     for (int k = 0; k * h < duration; ++k) {
+      const State before = state;
       const result::SolveReport r = step(system, state, w, h);
       ASSERT_TRUE(r.ok()) << trial << ": " << r.message;
       const double now = link();
-      // A long step may turn the threads a good part of a link; a crossing adds one.
-      ASSERT_LT(std::abs(now - linking), 0.9) << trial << " at " << state.t;
+      if (std::abs(now - linking) > 0.5) {
+        // A long step may turn the threads a good part of a link; a crossing adds one, and shows in short
+        // steps.
+        const State after = state;
+        state = before;
+        double last = linking;
+        for (int i = 0; i < 40; ++i) {
+          ASSERT_TRUE(step(system, state, w, h / 40).ok()) << trial;
+          ASSERT_LT(std::abs(link() - last), 0.5) << trial << " at " << state.t;
+          last = link();
+        }
+        ASSERT_LT(std::abs(now - last), 0.5) << trial << " at " << state.t;
+        state = after;
+      }
       linking = now;
-      ASSERT_LT(contact_report(system, state, w).deepest, 0.02 * 2 * radius) << trial << " at " << state.t;
+      deepest = std::max(deepest, contact_report(system, state, w).deepest);
       const result::Energy e = energy(system, state, w);
       most_elastic = std::max(most_elastic, e.elastic);
       highest = std::max(highest, e.total());
     }
     EXPECT_LT(highest - start, 1e-3 * std::max(most_elastic, 1e-3 * start)) << trial;
+    if (!outrun) {
+      EXPECT_LT(deepest, 0.02 * 2 * radius) << trial;
+    }
   }
 }
 
-TEST(Throws, NothingCrosses) { throws(4, 1, 0.012); }
+TEST(Throws, NothingCrosses) { throws(6, 1, 0.015); }
 
-// The whole campaign: thread_tests --gtest_also_run_disabled_tests --gtest_filter='*TwoHundred*'.
+// The whole campaign: make throws.
 TEST(Throws, DISABLED_TwoHundred) { throws(200, 2, 0.05); }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Motion: natural frequencies, energy, determinism, saving, no hidden state.
+#include "limber/thread/live.h"
 #include "thread_support.h"
 
 namespace limber::thread {
@@ -173,6 +174,61 @@ TEST(Mesh, SplitsWhereItBendsAndKeepsTheShape) {
   for (int i = 0; i <= 20; ++i)
     worst = std::max(worst, (station(a, x, wa, 0, i / 20.0).x - station(b, y, wb, 0, i / 20.0).x).norm());
   EXPECT_LT(worst, 0.01);
+}
+
+// A hand on the tip of a cantilever: at rest its pull is the tip's load, 3EI w/L³ for a small deflection w.
+TEST(Live, AHandPullsAsASpring) {
+  Rope rope;
+  rope.E = 1e9;
+  Beam beam = rope.beam();
+  beam.damping = 0.05;
+  beam.air_damping = 3;
+  const System system = rope.build(beam);
+  State state = system.rest();
+  Workspace w(system);
+  const int tip = system.layout().polylines[0].points - 1;
+  const double EI = rope.E * rope.I(), k = 6 * EI;
+  result::Handle handle;
+  handle.on = result::Handle::On::point, handle.index = tip;
+  handle.target = Vec3(1, 0, 0.015), handle.stiffness = k, handle.damping = 0.02 * k;
+  ASSERT_TRUE(hold(system, w, handle));
+  for (int i = 0; i < 1500; ++i) ASSERT_TRUE(step(system, state, w, 5e-3).ok());
+  const result::Pull at = pull(system, state, w);
+  // k (0.015 − w) = 3EI w: w = 10 mm. The shortening by 0.6 w²/L and shear stay below 1 %.
+  EXPECT_NEAR(at.point.z(), 0.01, 1e-4);
+  EXPECT_NEAR(at.force.z(), 3 * EI * 0.01, 0.01 * 3 * EI * 0.01);
+  EXPECT_NEAR(readings(system, state, w, "rope")[0].value, 1, 1e-3);
+  const result::Fields f = fields(system, state, w);
+  ASSERT_EQ(f[1].values.size(), system.layout().point_count());
+  EXPECT_NEAR(f[1].values[0], 3 * EI * 0.01, 0.03 * 3 * EI * 0.01);  // the moment at the clamp
+  release(w);
+  EXPECT_EQ(pull(system, state, w).force.norm(), 0);
+  handle.on = result::Handle::On::frame;
+  EXPECT_FALSE(hold(system, w, handle));
+}
+
+TEST(Live, GoesOnFromALine) {
+  Rope rope;
+  rope.gravity = Vec3(0, 0, -9.81);
+  const System system = rope.build();
+  State state = system.rest();
+  Workspace w(system);
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(step(system, state, w, 2e-3).ok());
+  result::Snapshot before, now;
+  observe(system, state, w, before);
+  ASSERT_TRUE(step(system, state, w, 2e-3).ok());
+  observe(system, state, w, now);
+  State other = system.rest();
+  ASSERT_TRUE(adopt(system, other, system.layout(), before, now));
+  EXPECT_EQ(other.t, state.t);
+  for (int j = 0; j < state.node_count(); ++j) {
+    // The line is divided by its stretched length: 1 % at the top, ρgL/E.
+    EXPECT_LT((node_of(other, j) - node_of(state, j)).norm(), 3e-3);
+    for (int i = 0; i < 3; ++i) EXPECT_NEAR(other.v[12 * j + i], state.v[12 * j + i], 0.1);
+  }
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(step(system, other, w, 2e-3).ok());
+  result::Layout empty;
+  EXPECT_FALSE(adopt(system, other, empty, before, now));
 }
 
 TEST(Compile, RefusesByName) {

@@ -136,14 +136,24 @@ TEST(BlockTridiagonal, SolvesFromAnyTop) {
     std::vector<double> y = b;
     solver.solve(y.data());
     for (int i = 0; i < 12 * nodes; ++i) ASSERT_NEAR(y[i], x[i], 1e-12);
-    // Forward substitution alone: YᵀY = bᵀA⁻¹b.
+    // Four at once: the same, as far as it is wanted.
     std::vector<double> field(48 * nodes, 0.0);
-    for (int i = 0; i < 12 * nodes; ++i) field[4 * i] = b[i];
-    solver.forward4(field.data(), 0, nodes - 1);
-    double block[16], product = 0;
-    cross_products(field.data(), field.data(), 0, nodes - 1, block);
-    for (int i = 0; i < 12 * nodes; ++i) product += b[i] * x[i];
-    EXPECT_NEAR(block[0], product, 1e-11 * std::abs(product));
+    for (int i = 0; i < 12 * nodes; ++i)
+      for (int lane = 0; lane < 4; ++lane) field[4 * i + lane] = (lane + 1) * b[i];
+    int from = 0, to = 0;
+    solver.solve4(field.data(), 0, nodes - 1, 0, nodes - 1, from, to);
+    EXPECT_EQ(from, 0);
+    EXPECT_EQ(to, nodes - 1);
+    for (int i = 0; i < 12 * nodes; ++i)
+      for (int lane = 0; lane < 4; ++lane) ASSERT_NEAR(field[4 * i + lane], (lane + 1) * x[i], 1e-11);
+    // A right-hand side at two nodes, against the plain solve.
+    std::vector<double> part(12 * nodes, 0.0), narrow(48 * nodes, 0.0);
+    for (int i = 12 * 3; i < 12 * 5; ++i) part[i] = narrow[4 * i] = b[i];
+    solver.solve(part.data());
+    const int low = std::min(3, top), high = std::max(4, top);
+    solver.solve4(narrow.data(), 3, 4, low, high, from, to);
+    for (int i = 12 * from; i < 12 * (to + 1); ++i) ASSERT_NEAR(narrow[4 * i], part[i], 1e-6);
+    for (int i = 12 * 3; i < 12 * 5; ++i) ASSERT_NEAR(narrow[4 * i], part[i], 1e-6);
   }
   D[144 * 4] = -5;
   EXPECT_GE(solver.factor(nodes, 3, D.data(), O.data()), 0);

@@ -12,6 +12,7 @@
 #include "allocations.h"
 #include "bench.h"
 #include "limber/thread/thread.h"
+#include "overhand.h"
 
 namespace limber::cli {
 namespace {
@@ -39,50 +40,6 @@ Model hanging(int elements, bool floor) {
   if (floor) beam.root = Hold::free;
   b.add(beam);
   if (floor) b.parts.contact = Contact{0.3, false, {{"floor", Vec3::Zero(), Vec3::UnitZ()}}};
-  return std::move(b).build();
-}
-
-// Shastri's long trefoil, its ends held by two hands that go apart.
-Model overhand(double pull, double seconds) {
-  ModelBuilder b = rubber(4e-3, 1e6);
-  std::vector<Vec3> points;
-  constexpr int n = 200;
-  for (int i = 0; i <= n; ++i) {
-    const double t = -2.15 + 4.3 * i / n, t2 = t * t;
-    points.push_back(0.02 * Vec3(t * (t2 - 3), t2 * (t2 - 4), 0.2 * t * (t2 * t2 - 10)));
-  }
-  const Vec3 out = (points.back() - points.front()).normalized();
-  points.insert(points.begin(), points.front() - 0.15 * out);
-  points.push_back(points.back() + 0.15 * out);
-  Beam beam;
-  beam.name = "thread";
-  beam.path = PolylinePath{points};
-  beam.up = Vec3(0.3, 0.2, 1);
-  beam.material = MaterialId{0};
-  beam.section = SectionId{0};
-  beam.elements = 64;
-  beam.straight = true;
-  beam.root = Hold::free;
-  beam.air_damping = 5;
-  for (int k = 0; k < 2; ++k) {
-    Body hand;
-    hand.name = k == 0 ? "left" : "right";
-    hand.inertia.m = 1;
-    const BodyId body = b.add(hand);
-    Joint joint;
-    joint.name = hand.name + ".slide";
-    joint.kind = JointKind::prismatic;
-    joint.child = body;
-    joint.X_PF = {math::rotation_from_z(k == 0 ? Vec3(-out) : out), k == 0 ? points.front() : points.back()};
-    PrescribedMotion motion;
-    motion.joint = b.add(joint);
-    motion.position[0] = TimeFunction::table({0, seconds}, {0, pull});
-    b.add(motion);
-    beam.clamps.push_back({static_cast<double>(k), body, Hold::clamped});
-  }
-  b.add(beam);
-  b.parts.gravity = VectorFunction::constant(Vec3::Zero());
-  b.parts.contact = Contact{0.3, true, {}};
   return std::move(b).build();
 }
 
@@ -185,9 +142,10 @@ std::vector<Figure> bench_thread() {
         {"speedup_over_cg_64", t.seconds / direct_64, "", "direct against conjugate gradients"});
   }
   {
-    constexpr double pull = 0.185, seconds = 0.6;
-    const auto system = thread::compile(overhand(pull, seconds));
-    const thread::State tight = run_to(system, seconds + 0.1);
+    Overhand knot;
+    knot.tail = 0.02, knot.pull = 0.065, knot.seconds = 0.4;
+    const auto system = thread::compile(overhand_model(knot));
+    const thread::State tight = run_to(system, knot.seconds + 0.1);
     thread::Workspace w(system);
     const Timed t = time_steps(system, tight, 50);
     allocations = std::max(allocations, t.allocations);

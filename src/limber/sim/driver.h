@@ -16,6 +16,7 @@
 #include "limber/result/report.h"
 #include "limber/result/snapshot.h"
 #include "limber/sim/options.h"
+#include "limber/thread/live.h"
 #include "limber/thread/thread.h"
 
 namespace limber::sim {
@@ -96,6 +97,18 @@ struct ThreadDriver {
   bool finite() const;
   std::string save() const { return state.save(); }
   void load(const std::string& bytes) { state.load(bytes); }
+
+  // For a live view (thread/live.h).
+  bool hold(const result::Handle& handle) { return thread::hold(system, workspace, handle); }
+  void release() { thread::release(workspace); }
+  result::Pull pull() { return thread::pull(system, state, workspace); }
+  result::Fields fields() { return thread::fields(system, state, workspace); }
+  std::vector<result::Reading> readings(const std::string& name) {
+    return thread::readings(system, state, workspace, name);
+  }
+  bool adopt(const result::Layout& layout, const result::Snapshot& before, const result::Snapshot& now) {
+    return thread::adopt(system, state, layout, before, now);
+  }
 };
 
 class Driver {

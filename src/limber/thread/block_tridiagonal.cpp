@@ -10,121 +10,157 @@ namespace {
 
 LIMBER_INLINE Pack splat(double x) { return Pack{x, x, x, x}; }
 
-// Several blocks in lockstep, so that one waits for no division of the other.
-// In place: the rows of D become those of the unit triangle times nothing else; `inverse` is 1/pivot.
+// Rows of [D O] eliminated one after the other, several nodes in lockstep, so that one waits for no division
+// of the other. R: rows as eliminated (D's upper triangle, O); U and X: the same over their pivots.
 template <int M>
-LIMBER_INLINE void ldl12(double* const (&D)[M], double* const (&inverse)[M]) {
+LIMBER_INLINE void eliminate(const double* const (&D)[M], const double* const (&O)[M], double (&R)[M][288],
+                             double* const (&U)[M], double* const (&X)[M], double* const (&inverse)[M]) {
+#pragma GCC unroll 12
+  for (int i = 0; i < 12; ++i) {
+    const int c0 = i / 4;  // D's packs left of the diagonal are not needed
+#pragma GCC unroll 2
+    for (int m = 0; m < M; ++m) {
+      Pack a[6];
+#pragma GCC unroll 3
+      for (int c = c0; c < 3; ++c) a[c] = load(D[m] + 12 * i + 4 * c);
+#pragma GCC unroll 3
+      for (int c = 0; c < 3; ++c) a[3 + c] = load(O[m] + 12 * i + 4 * c);
+#pragma GCC unroll 12
+      for (int k = 0; k < i; ++k) {
+        const Pack f = splat(U[m][12 * k + i]);
+#pragma GCC unroll 6
+        for (int c = c0; c < 6; ++c) a[c] -= f * load(R[m] + 24 * k + 4 * c);
+      }
+      const double inv = 1 / a[c0][i % 4];
+      inverse[m][i] = inv;
+      const Pack over = splat(inv);
+#pragma GCC unroll 3
+      for (int c = c0; c < 3; ++c) {
+        store(R[m] + 24 * i + 4 * c, a[c]);
+        store(U[m] + 12 * i + 4 * c, over * a[c]);
+      }
+#pragma GCC unroll 3
+      for (int c = 0; c < 3; ++c) {
+        store(R[m] + 24 * i + 12 + 4 * c, a[3 + c]);
+        store(X[m] + 12 * i + 4 * c, over * a[3 + c]);
+      }
+    }
+    // What is stored is read again from memory, where a factor is broadcast for nothing: too many rows for
+    // the registers.
+    asm volatile("" ::: "memory");
+  }
+}
+
+// D −= ZᵀX, upper triangle in packs; Z in rows of 24.
+template <int First>
+LIMBER_INLINE void subtract_rows(const double* Z, const double* X, double* D) {
+  Pack a[4][3];
+#pragma GCC unroll 4
+  for (int r = 0; r < 4; ++r)
+#pragma GCC unroll 3
+    for (int c = First; c < 3; ++c) a[r][c] = load(D + 12 * (4 * First + r) + 4 * c);
   for (int k = 0; k < 12; ++k) {
-    const int c0 = k / 4 * 4;
-    for (int m = 0; m < M; ++m) {
-      double* row = D[m] + 12 * k;
-      const double inv = 1 / row[k];
-      inverse[m][k] = inv;
-      for (int i = k + 1; i < 12; ++i) {
-        const Pack f = splat(row[i] * inv);
-        for (int c = i / 4 * 4; c < 12; c += 4)
-          store(D[m] + 12 * i + c, load(D[m] + 12 * i + c) - f * load(row + c));
-      }
-      for (int c = c0; c < 12; c += 4) store(row + c, splat(inv) * load(row + c));
+    Pack x[3];
+#pragma GCC unroll 3
+    for (int c = First; c < 3; ++c) x[c] = load(X + 12 * k + 4 * c);
+#pragma GCC unroll 4
+    for (int r = 0; r < 4; ++r) {
+      const Pack f = splat(Z[24 * k + 4 * First + r]);
+#pragma GCC unroll 3
+      for (int c = First; c < 3; ++c) a[r][c] -= f * x[c];
     }
   }
+#pragma GCC unroll 4
+  for (int r = 0; r < 4; ++r)
+#pragma GCC unroll 3
+    for (int c = First; c < 3; ++c) store(D + 12 * (4 * First + r) + 4 * c, a[r][c]);
 }
-
-// Z = L⁻¹ B in place, then X = D⁻¹Z beside it.
-template <int M>
-LIMBER_INLINE void solve_rows(double* const (&U)[M], double* const (&inverse)[M], double* const (&Z)[M],
-                              double* const (&X)[M]) {
-  for (int k = 0; k < 12; ++k)
-    for (int m = 0; m < M; ++m) {
-      double* z = Z[m];
-      Pack a = load(z + 12 * k), b = load(z + 12 * k + 4), c = load(z + 12 * k + 8);
-      for (int i = 0; i < k; ++i) {
-        const Pack f = splat(U[m][12 * i + k]);
-        a -= f * load(z + 12 * i);
-        b -= f * load(z + 12 * i + 4);
-        c -= f * load(z + 12 * i + 8);
-      }
-      store(z + 12 * k, a), store(z + 12 * k + 4, b), store(z + 12 * k + 8, c);
-      const Pack inv = splat(inverse[m][k]);
-      store(X[m] + 12 * k, inv * a), store(X[m] + 12 * k + 4, inv * b), store(X[m] + 12 * k + 8, inv * c);
-    }
-}
-
-// D −= ZᵀX, upper triangle in packs.
 LIMBER_INLINE void subtract_product(const double* Z, const double* X, double* D) {
-  for (int block = 0; block < 3; ++block) {
-    const int c0 = 4 * block, wide = 3 - block;
-    for (int i = c0; i < c0 + 4; i += 2) {
-      Pack a[2][3];
-      for (int r = 0; r < 2; ++r)
-        for (int c = 0; c < wide; ++c) a[r][c] = load(D + 12 * (i + r) + c0 + 4 * c);
-      for (int k = 0; k < 12; ++k) {
-        const Pack f0 = splat(Z[12 * k + i]), f1 = splat(Z[12 * k + i + 1]);
-        for (int c = 0; c < wide; ++c) {
-          const Pack x = load(X + 12 * k + c0 + 4 * c);
-          a[0][c] -= f0 * x;
-          a[1][c] -= f1 * x;
-        }
-      }
-      for (int r = 0; r < 2; ++r)
-        for (int c = 0; c < wide; ++c) store(D + 12 * (i + r) + c0 + 4 * c, a[r][c]);
-    }
-  }
+  subtract_rows<0>(Z, X, D);
+  subtract_rows<1>(Z, X, D);
+  subtract_rows<2>(Z, X, D);
 }
 
 LIMBER_INLINE void copy144(const double* from, double* to) {
   for (int i = 0; i < 144; i += 4) store(to + i, load(from + i));
 }
 LIMBER_INLINE void copy_transposed(const double* from, double* to) {
-  for (int i = 0; i < 12; ++i)
-    for (int k = 0; k < 12; ++k) to[12 * k + i] = from[12 * i + k];
+  for (int i = 0; i < 12; i += 4)
+    for (int k = 0; k < 12; k += 4) {
+      const Pack a = load(from + 12 * i + k), b = load(from + 12 * (i + 1) + k),
+                 c = load(from + 12 * (i + 2) + k), d = load(from + 12 * (i + 3) + k);
+      const Pack ab_lo = __builtin_shufflevector(a, b, 0, 4, 2, 6),
+                 ab_hi = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+      const Pack cd_lo = __builtin_shufflevector(c, d, 0, 4, 2, 6),
+                 cd_hi = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+      store(to + 12 * k + i, __builtin_shufflevector(ab_lo, cd_lo, 0, 1, 4, 5));
+      store(to + 12 * (k + 1) + i, __builtin_shufflevector(ab_hi, cd_hi, 0, 1, 4, 5));
+      store(to + 12 * (k + 2) + i, __builtin_shufflevector(ab_lo, cd_lo, 2, 3, 6, 7));
+      store(to + 12 * (k + 3) + i, __builtin_shufflevector(ab_hi, cd_hi, 2, 3, 6, 7));
+    }
 }
 
 // b = L⁻¹ b of twelve numbers.
 LIMBER_INLINE void forward12(const double* U, double* b) {
+  Pack a[3] = {load(b), load(b + 4), load(b + 8)};
+#pragma GCC unroll 12
   for (int k = 0; k < 12; ++k) {
-    const double own = b[k];
-    const int next = (k / 4 + 1) * 4;
-    for (int c = k + 1; c < next; ++c) b[c] -= own * U[12 * k + c];
-    const Pack f = splat(own);
-    for (int c = next; c < 12; c += 4) store(b + c, load(b + c) - f * load(U + 12 * k + c));
+    const Pack f = splat(a[k / 4][k % 4]);
+    // Left of the diagonal U is not set: those lanes are finished and kept.
+    const Pack own = a[k / 4] - f * load(U + 12 * k + k / 4 * 4);
+    const int lane = k % 4;
+    a[k / 4] = lane == 0   ? __builtin_shufflevector(a[k / 4], own, 0, 5, 6, 7)
+               : lane == 1 ? __builtin_shufflevector(a[k / 4], own, 0, 1, 6, 7)
+               : lane == 2 ? __builtin_shufflevector(a[k / 4], own, 0, 1, 2, 7)
+                           : a[k / 4];
+#pragma GCC unroll 2
+    for (int c = k / 4 + 1; c < 3; ++c) a[c] -= f * load(U + 12 * k + 4 * c);
   }
+  store(b, a[0]), store(b + 4, a[1]), store(b + 8, a[2]);
 }
 
-// One block eliminated at either end, or at one end only.
+// One block eliminated at either end, or at one end only. next: blocks that the others have changed.
 LIMBER_KERNEL void factor_kernel(int nodes, int top, const double* D, const double* O, double* U, double* X,
                                  double* inverse) {
-  double Z[2][144] __attribute__((aligned(32)));
+  double R[2][288] __attribute__((aligned(32))), T[144] __attribute__((aligned(32)));
+  double next[2][144] __attribute__((aligned(32)));
   int lo = 0, hi = nodes - 1;
-  copy144(D, U);
-  if (hi > 0) copy144(D + 144 * hi, U + 144 * hi);
+  copy144(D, next[0]);
+  copy144(D + 144 * hi, next[1]);
   for (; lo < top && hi > top; ++lo, --hi) {
-    double *Ul = U + 144 * lo, *Uh = U + 144 * hi;
-    ldl12<2>({Ul, Uh}, {inverse + 12 * lo, inverse + 12 * hi});
-    copy144(O + 144 * lo, Z[0]);
-    copy_transposed(O + 144 * (hi - 1), Z[1]);
-    solve_rows<2>({Ul, Uh}, {inverse + 12 * lo, inverse + 12 * hi}, {Z[0], Z[1]},
-                  {X + 144 * lo, X + 144 * hi});
-    copy144(D + 144 * (lo + 1), Ul + 144);
-    subtract_product(Z[0], X + 144 * lo, Ul + 144);
-    if (hi - 1 != lo + 1) copy144(D + 144 * (hi - 1), Uh - 144);
-    subtract_product(Z[1], X + 144 * hi, Uh - 144);
+    copy_transposed(O + 144 * (hi - 1), T);
+    eliminate<2>({next[0], next[1]}, {O + 144 * lo, T}, R, {U + 144 * lo, U + 144 * hi},
+                 {X + 144 * lo, X + 144 * hi}, {inverse + 12 * lo, inverse + 12 * hi});
+    copy144(D + 144 * (lo + 1), next[0]);
+    subtract_product(R[0] + 12, X + 144 * lo, next[0]);
+    copy144(D + 144 * (hi - 1), next[1]);
+    subtract_product(R[1] + 12, X + 144 * hi, next[1]);
+    // The last two meet in one block.
+    if (hi - 1 == lo + 1) {
+      copy144(next[0], next[1]);
+      subtract_product(R[1] + 12, X + 144 * hi, next[1]);
+      copy144(next[1], next[0]);
+    }
   }
+  double(&one)[1][288] = reinterpret_cast<double(&)[1][288]>(R);
   for (; lo < top; ++lo) {
-    ldl12<1>({U + 144 * lo}, {inverse + 12 * lo});
-    copy144(O + 144 * lo, Z[0]);
-    solve_rows<1>({U + 144 * lo}, {inverse + 12 * lo}, {Z[0]}, {X + 144 * lo});
-    if (lo + 1 != hi) copy144(D + 144 * (lo + 1), U + 144 * (lo + 1));
-    subtract_product(Z[0], X + 144 * lo, U + 144 * (lo + 1));
+    eliminate<1>({next[0]}, {O + 144 * lo}, one, {U + 144 * lo}, {X + 144 * lo}, {inverse + 12 * lo});
+    if (lo + 1 == hi) copy144(next[1], next[0]);
+    if (lo + 1 != hi) copy144(D + 144 * (lo + 1), next[0]);
+    subtract_product(R[0] + 12, X + 144 * lo, next[0]);
   }
   for (; hi > top; --hi) {
-    ldl12<1>({U + 144 * hi}, {inverse + 12 * hi});
-    copy_transposed(O + 144 * (hi - 1), Z[0]);
-    solve_rows<1>({U + 144 * hi}, {inverse + 12 * hi}, {Z[0]}, {X + 144 * hi});
-    if (hi - 1 != lo) copy144(D + 144 * (hi - 1), U + 144 * (hi - 1));
-    subtract_product(Z[0], X + 144 * hi, U + 144 * (hi - 1));
+    copy_transposed(O + 144 * (hi - 1), T);
+    eliminate<1>({next[1]}, {T}, one, {U + 144 * hi}, {X + 144 * hi}, {inverse + 12 * hi});
+    if (hi - 1 == lo) copy144(next[0], next[1]);
+    if (hi - 1 != lo) copy144(D + 144 * (hi - 1), next[1]);
+    subtract_product(R[0] + 12, X + 144 * hi, next[1]);
+    if (hi - 1 == lo) copy144(next[1], next[0]);
   }
-  ldl12<1>({U + 144 * top}, {inverse + 12 * top});
+  // No neighbour is left of the last: its rows of O are nothing.
+  std::fill_n(T, 144, 0.0);
+  double none[144];
+  eliminate<1>({next[0]}, {T}, one, {U + 144 * top}, {none}, {inverse + 12 * top});
 }
 
 LIMBER_INLINE void forward_step(const double* X, const double* y, double* b) {
@@ -141,60 +177,95 @@ LIMBER_INLINE void forward_step(const double* X, const double* y, double* b) {
 // y = U⁻¹ (D⁻¹y − X z): rows are dotted.
 LIMBER_INLINE void backward_step(const double* U, const double* inverse, const double* X, const double* z,
                                  double* y) {
-  for (int k = 0; k < 12; ++k) y[k] *= inverse[k];
+  double b[12];
+  for (int k = 0; k < 12; ++k) b[k] = y[k] * inverse[k];
   if (X != nullptr) {
     const Pack z0 = load(z), z1 = load(z + 4), z2 = load(z + 8);
+#pragma GCC unroll 12
     for (int k = 0; k < 12; ++k) {
       const Pack s = load(X + 12 * k) * z0 + load(X + 12 * k + 4) * z1 + load(X + 12 * k + 8) * z2;
-      y[k] -= (s[0] + s[1]) + (s[2] + s[3]);
+      b[k] -= (s[0] + s[1]) + (s[2] + s[3]);
     }
   }
-  for (int k = 10; k >= 0; --k) {
-    double s = y[k];
-    for (int i = k + 1; i < 12; ++i) s -= U[12 * k + i] * y[i];
-    y[k] = s;
-  }
+  // By columns: a number that is known leaves all rows above.
+#pragma GCC unroll 12
+  for (int i = 11; i > 0; --i)
+#pragma GCC unroll 12
+    for (int k = 0; k < i; ++k) b[k] -= U[12 * k + i] * b[i];
+  for (int k = 0; k < 12; ++k) y[k] = b[k];
 }
 
+// Both ends in step, so that one waits for no result of the other.
 LIMBER_KERNEL void solve_kernel(int nodes, int top, const double* U, const double* X, const double* inverse,
                                 double* x) {
-  for (int j = 0; j < top; ++j) {
+  const auto up = [&](int j) LIMBER_LAMBDA {
     forward12(U + 144 * j, x + 12 * j);
     forward_step(X + 144 * j, x + 12 * j, x + 12 * (j + 1));
-  }
-  for (int j = nodes - 1; j > top; --j) {
+  };
+  const auto down = [&](int j) LIMBER_LAMBDA {
     forward12(U + 144 * j, x + 12 * j);
     forward_step(X + 144 * j, x + 12 * j, x + 12 * (j - 1));
-  }
+  };
+  const auto back = [&](int j, int from) LIMBER_LAMBDA {
+    backward_step(U + 144 * j, inverse + 12 * j, X + 144 * j, x + 12 * from, x + 12 * j);
+  };
+  int lo = 0, hi = nodes - 1;
+  for (; lo < top && hi > top; ++lo, --hi) up(lo), down(hi);
+  for (; lo < top; ++lo) up(lo);
+  for (; hi > top; --hi) down(hi);
   forward12(U + 144 * top, x + 12 * top);
   backward_step(U + 144 * top, inverse + 12 * top, nullptr, nullptr, x + 12 * top);
-  for (int j = top - 1; j >= 0; --j)
-    backward_step(U + 144 * j, inverse + 12 * j, X + 144 * j, x + 12 * (j + 1), x + 12 * j);
-  for (int j = top + 1; j < nodes; ++j)
-    backward_step(U + 144 * j, inverse + 12 * j, X + 144 * j, x + 12 * (j - 1), x + 12 * j);
+  lo = top - 1, hi = top + 1;
+  for (; lo >= 0 && hi < nodes; --lo, ++hi) back(lo, lo + 1), back(hi, hi - 1);
+  for (; lo >= 0; --lo) back(lo, lo + 1);
+  for (; hi < nodes; ++hi) back(hi, hi - 1);
 }
 
 // Four right-hand sides side by side: y (12 packs a node).
 LIMBER_INLINE void forward_packs(const double* U, double* y) {
   Pack b[12];
+#pragma GCC unroll 12
   for (int k = 0; k < 12; ++k) b[k] = load(y + 4 * k);
+#pragma GCC unroll 12
   for (int k = 0; k < 12; ++k) {
+#pragma GCC unroll 12
     for (int i = k + 1; i < 12; ++i) b[i] -= splat(U[12 * k + i]) * b[k];
   }
+#pragma GCC unroll 12
   for (int k = 0; k < 12; ++k) store(y + 4 * k, b[k]);
 }
 LIMBER_INLINE void carry_packs(const double* X, const double* y, double* to) {
   Pack b[12];
+#pragma GCC unroll 12
   for (int i = 0; i < 12; ++i) b[i] = load(to + 4 * i);
   for (int k = 0; k < 12; ++k) {
     const Pack f = load(y + 4 * k);
+#pragma GCC unroll 12
     for (int i = 0; i < 12; ++i) b[i] -= splat(X[12 * k + i]) * f;
   }
+#pragma GCC unroll 12
   for (int i = 0; i < 12; ++i) store(to + 4 * i, b[i]);
 }
 
-LIMBER_INLINE void scale_packs(const double* root, double* y) {
-  for (int k = 0; k < 12; ++k) store(y + 4 * k, splat(root[k]) * load(y + 4 * k));
+// y = U⁻¹ (D⁻¹y − X z)
+LIMBER_INLINE void backward_packs(const double* U, const double* inverse, const double* X, const double* z,
+                                  double* y) {
+  Pack b[12];
+#pragma GCC unroll 12
+  for (int k = 0; k < 12; ++k) b[k] = splat(inverse[k]) * load(y + 4 * k);
+  if (X != nullptr)
+    for (int i = 0; i < 12; ++i) {
+      const Pack f = load(z + 4 * i);
+#pragma GCC unroll 12
+      for (int k = 0; k < 12; ++k) b[k] -= splat(X[12 * k + i]) * f;
+    }
+#pragma GCC unroll 12
+  for (int k = 10; k >= 0; --k) {
+#pragma GCC unroll 12
+    for (int i = k + 1; i < 12; ++i) b[k] -= splat(U[12 * k + i]) * b[i];
+  }
+#pragma GCC unroll 12
+  for (int k = 0; k < 12; ++k) store(y + 4 * k, b[k]);
 }
 
 LIMBER_INLINE double largest(const double* y) {
@@ -206,34 +277,53 @@ LIMBER_INLINE double largest(const double* y) {
   return std::max(std::max(m[0], m[1]), std::max(m[2], m[3]));
 }
 
-LIMBER_KERNEL int forward4_kernel(int top, const double* U, const double* X, const double* root, double* y,
-                                  int first, int last) {
+constexpr double died = 1e-6;
+
+// Up to the top and down again; a right-hand side on one side of it may die away on the way.
+LIMBER_KERNEL void solve4_kernel(int top, const double* U, const double* X, const double* inverse, double* y,
+                                 int first, int last, int low, int high, int* from, int* to) {
+  int begin = top;  // where the way back starts
   double size = 0;
   for (int j = first; j < top; ++j) {
     forward_packs(U + 144 * j, y + 48 * j);
-    carry_packs(X + 144 * j, y + 48 * j, y + 48 * (j + 1));
-    scale_packs(root + 12 * j, y + 48 * j);
     const double here = largest(y + 48 * j);
-    size = std::max(size, here);
-    if (j > last && here < 1e-9 * size) return j;
+    size = here > size ? here : size;
+    if (j > last && here < died * size) {
+      begin = j;
+      break;
+    }
+    carry_packs(X + 144 * j, y + 48 * j, y + 48 * (j + 1));
   }
   for (int j = last; j > top; --j) {
     forward_packs(U + 144 * j, y + 48 * j);
+    const double here = largest(y + 48 * j);
+    size = here > size ? here : size;
+    if (j < first && here < died * size) {
+      begin = j;
+      break;
+    }
     carry_packs(X + 144 * j, y + 48 * j, y + 48 * (j - 1));
-    scale_packs(root + 12 * j, y + 48 * j);
   }
-  forward_packs(U + 144 * top, y + 48 * top);
-  scale_packs(root + 12 * top, y + 48 * top);
-  return std::max(top, last);
-}
-
-LIMBER_KERNEL void cross_kernel(const double* a, const double* b, int from, int to, double* out) {
-  Pack c[4] = {pack(0), pack(0), pack(0), pack(0)};
-  for (int i = 12 * from; i < 12 * (to + 1); ++i) {
-    const Pack x = load(a + 4 * i);
-    for (int k = 0; k < 3; ++k) c[k] += x * splat(b[4 * i + k]);
-  }
-  for (int k = 0; k < 4; ++k) store(out + 4 * k, c[k]);
+  if (begin == top) forward_packs(U + 144 * top, y + 48 * top);
+  backward_packs(U + 144 * begin, inverse + 12 * begin, nullptr, nullptr, y + 48 * begin);
+  size = largest(y + 48 * begin);
+  *from = *to = begin;
+  if (begin <= top)
+    for (int j = begin - 1; j >= low; --j) {
+      backward_packs(U + 144 * j, inverse + 12 * j, X + 144 * j, y + 48 * (j + 1), y + 48 * j);
+      *from = j;
+      const double here = largest(y + 48 * j);
+      size = here > size ? here : size;
+      if (j < first && here < died * size) break;
+    }
+  if (begin >= top)
+    for (int j = begin + 1; j <= high; ++j) {
+      backward_packs(U + 144 * j, inverse + 12 * j, X + 144 * j, y + 48 * (j - 1), y + 48 * j);
+      *to = j;
+      const double here = largest(y + 48 * j);
+      size = here > size ? here : size;
+      if (j > last && here < died * size) break;
+    }
 }
 
 }  // namespace
@@ -242,7 +332,6 @@ void BlockTridiagonal::resize(int capacity) {
   U_.assign(144 * static_cast<std::size_t>(capacity), 0);
   X_.assign(144 * static_cast<std::size_t>(capacity), 0);
   inverse_.assign(12 * static_cast<std::size_t>(capacity), 0);
-  root_.assign(12 * static_cast<std::size_t>(capacity), 0);
 }
 
 int BlockTridiagonal::factor(int nodes, int top, const double* D, const double* O) {
@@ -253,7 +342,6 @@ int BlockTridiagonal::factor(int nodes, int top, const double* D, const double* 
   int worst = -1;
   for (int i = 12 * nodes - 1; i >= 0; --i) {
     if (!(inverse_[i] > 0)) ++negative_, worst = i / 12;
-    root_[i] = std::sqrt(std::abs(inverse_[i]));
   }
   return worst;
 }
@@ -262,12 +350,8 @@ void BlockTridiagonal::solve(double* x) const {
   solve_kernel(nodes_, top_, U_.data(), X_.data(), inverse_.data(), x);
 }
 
-int BlockTridiagonal::forward4(double* y, int first, int last) const {
-  return forward4_kernel(top_, U_.data(), X_.data(), root_.data(), y, first, last);
-}
-
-void cross_products(const double* a, const double* b, int from, int to, double* out) {
-  cross_kernel(a, b, from, to, out);
+void BlockTridiagonal::solve4(double* y, int first, int last, int low, int high, int& from, int& to) const {
+  solve4_kernel(top_, U_.data(), X_.data(), inverse_.data(), y, first, last, low, high, &from, &to);
 }
 
 void block_multiply(int nodes, const double* D, const double* O, const double* x, double* y) {

@@ -24,19 +24,16 @@ class BlockTridiagonal {
   int nodes() const { return nodes_; }
   int top() const { return top_; }
   int negative() const { return negative_; }  // pivots
-  // Forward substitution of four right-hand sides side by side that are zero outside nodes [first, last]; y
-  // (48 a node) points to where node 0 would be. Fills nodes from `first` up to the returned one: up to top,
-  // or to where nothing is left of them; nodes between last and top must be zero before.
-  int forward4(double* y, int first, int last) const;
+  // Solves for four right-hand sides side by side that are zero outside nodes [first, last]; y (nodes x 48)
+  // is zero elsewhere. Leaves the solution in nodes [from, to], as far as it is wanted (low … high, with the
+  // top and the right-hand side in it) and has not died away to 1e-6.
+  void solve4(double* y, int first, int last, int low, int high, int& from, int& to) const;
 
  private:
   int nodes_ = 0, top_ = 0, negative_ = 0;
-  std::vector<double> U_, X_;           // (nodes x 144)
-  std::vector<double> inverse_, root_;  // (nodes x 12) 1 / pivots, and the roots of their sizes
+  std::vector<double> U_, X_;    // (nodes x 144)
+  std::vector<double> inverse_;  // (nodes x 12) 1 / pivots
 };
-
-// (4 x 4, by columns) Σ a_iᵀ b_i over nodes [from, to] of two such fields.
-void cross_products(const double* a, const double* b, int from, int to, double* out);
 
 // y += S x for the unfactored matrix.
 void block_multiply(int nodes, const double* D, const double* O, const double* x, double* y);

@@ -1,7 +1,7 @@
 // The forces of contacts: W = J A⁻¹ Jᵀ from the factor of the step's matrix, and the motion that they make.
 //
-// With A = UᵀU block-tridiagonal, W = YᵀY, Y = U⁻ᵀJᵀ: each contact's rows are substituted forward from the
-// first node they act on, until they reach the top of the elimination or have died away.
+// For each contact X = A⁻¹Jᵀ, four columns side by side, substituted only over the nodes where something is
+// left of it; then W = J X, which reads four nodes a block.
 #include <algorithm>
 #include <cmath>
 
@@ -10,132 +10,183 @@
 namespace limber::thread {
 namespace {
 
-// Adds one side's rows (normal, two tangents; lane 3 empty) to a field of four columns a node.
-void add_side(const WorkspaceData& w, const TouchSide& t, double sign, const Vec3 (&directions)[3],
-              double* y) {
-  for (int k = 0; k < 2; ++k) {
-    const int j = t.slot + k;
-    const Table& P = w.elements.P;
-    for (int lane = 0; lane < 3; ++lane) {
-      const Vec3& d = directions[lane];
-      double local[3];
-      for (int i = 0; i < 3; ++i)
-        local[i] = sign * (P[i][j] * d[0] + P[3 + i][j] * d[1] + P[6 + i][j] * d[2]);
-      const double weight[4] = {t.line[2 * k], t.line[2 * k + 1], lane == 0 ? 0 : t.section[2 * k],
-                                lane == 0 ? 0 : t.section[2 * k + 1]};
-      for (int v = 0; v < 4; ++v) {
-        if (w.held[j] >> v & 1u) continue;
-        for (int i = 0; i < 3; ++i) y[48 * j + 4 * (3 * v + i) + lane] += weight[v] * local[i];
-      }
-    }
-  }
-}
-
-// Σ J x over a touch's rows for a motion in node axes.
-void times(const WorkspaceData& w, const Touch& t, const double* x, double* out) {
+void add_side(const WorkspaceData& w, const TouchSide& side, double sign, const Touch& t, TouchRows& out) {
+  const Table& P = w.elements.P;
   const Vec3* directions[3] = {&t.n, &t.t1, &t.t2};
+  for (int k = 0; k < 2; ++k) {
+    const int j = side.slot + k, at = out.count++;
+    const double weight[4] = {side.line[2 * k], side.line[2 * k + 1], side.section[2 * k],
+                              side.section[2 * k + 1]};
+    out.node[at] = j;
+    for (int v = 0; v < 4; ++v) out.weight[at][v] = w.held[j] >> v & 1u ? 0 : weight[v];
+    for (int lane = 0; lane < 3; ++lane) {
+      const Vec3& d = *directions[lane];
+      for (int i = 0; i < 3; ++i)
+        out.d[at][lane][i] = sign * (P[i][j] * d[0] + P[3 + i][j] * d[1] + P[6 + i][j] * d[2]);
+    }
+  }
+}
+
+TouchRows rows_of(const WorkspaceData& w, const Touch& t) {
+  TouchRows out;
+  add_side(w, t.a, 1, t, out);
+  if (t.b.slot >= 0) add_side(w, t.b, -1, t, out);
+  out.first = t.b.slot >= 0 ? std::min(t.a.slot, t.b.slot) : t.a.slot;
+  out.last = std::max(t.a.slot, t.b.slot) + 1;
+  return out;
+}
+
+// J x of a motion in node axes. The normal looks at the midline, friction at the surface.
+void times(const TouchRows& r, const double* x, double* out) {
   out[0] = out[1] = out[2] = out[3] = 0;
-  for (const auto& [side, sign] : {std::pair{&t.a, 1.0}, std::pair{&t.b, -1.0}}) {
-    if (side->slot < 0) continue;
-    for (int k = 0; k < 2; ++k) {
-      const int j = side->slot + k;
-      const Table& P = w.elements.P;
-      Vec3 line, section;
-      for (int i = 0; i < 3; ++i) {
-        const auto at = [&](int v) { return x[12 * j + 3 * v + i]; };
-        line[i] = side->line[2 * k] * at(0) + side->line[2 * k + 1] * at(1);
-        section[i] = side->section[2 * k] * at(2) + side->section[2 * k + 1] * at(3);
-      }
-      for (int lane = 0; lane < 3; ++lane) {
-        const Vec3& d = *directions[lane];
-        for (int i = 0; i < 3; ++i) {
-          const double local = P[i][j] * d[0] + P[3 + i][j] * d[1] + P[6 + i][j] * d[2];
-          out[lane] += sign * local * (line[i] + (lane == 0 ? 0 : section[i]));
-        }
-      }
+  for (int k = 0; k < r.count; ++k) {
+    const double *p = x + 12 * r.node[k], *weight = r.weight[k];
+    for (int i = 0; i < 3; ++i) {
+      const double line = weight[0] * p[i] + weight[1] * p[3 + i];
+      const double all = line + (weight[2] * p[6 + i] + weight[3] * p[9 + i]);
+      out[0] += r.d[k][0][i] * line;
+      out[1] += r.d[k][1][i] * all;
+      out[2] += r.d[k][2][i] * all;
     }
   }
 }
 
-// The transposed product: adds Jᵀλ.
-void add_force(const WorkspaceData& w, const Touch& t, const double* lambda, double* x) {
-  const Vec3 normal = lambda[0] * t.n, tangent = lambda[1] * t.t1 + lambda[2] * t.t2,
-             whole = normal + tangent;
-  for (const auto& [side, sign] : {std::pair{&t.a, 1.0}, std::pair{&t.b, -1.0}}) {
-    if (side->slot < 0) continue;
-    for (int k = 0; k < 2; ++k) {
-      const int j = side->slot + k;
-      const Table& P = w.elements.P;
-      for (int i = 0; i < 3; ++i) {
-        const auto local = [&](const Vec3& d) {
-          return sign * (P[i][j] * d[0] + P[3 + i][j] * d[1] + P[6 + i][j] * d[2]);
-        };
-        const double f[4] = {side->line[2 * k] * local(whole), side->line[2 * k + 1] * local(whole),
-                             side->section[2 * k] * local(tangent),
-                             side->section[2 * k + 1] * local(tangent)};
-        for (int v = 0; v < 4; ++v)
-          if (!(w.held[j] >> v & 1u)) x[12 * j + 3 * v + i] += f[v];
-      }
+// x += Jᵀλ
+void add_force(const TouchRows& r, const double* lambda, double* x) {
+  for (int k = 0; k < r.count; ++k) {
+    double* p = x + 12 * r.node[k];
+    const double* weight = r.weight[k];
+    for (int i = 0; i < 3; ++i) {
+      const double section = r.d[k][1][i] * lambda[1] + r.d[k][2][i] * lambda[2];
+      const double line = r.d[k][0][i] * lambda[0] + section;
+      p[i] += weight[0] * line;
+      p[3 + i] += weight[1] * line;
+      p[6 + i] += weight[2] * section;
+      p[9 + i] += weight[3] * section;
     }
   }
 }
 
-// The last step's force of the same two capsules, in the new directions.
-void warm_start(const State& state, const Touch& t, std::size_t& hint, double* lambda) {
-  const std::size_t n = state.touch.size() / 5;
-  for (std::size_t tried = 0; tried < n; ++tried) {
-    const std::size_t k = (hint + tried) % n;
-    const double* x = state.touch.data() + 5 * k;
-    if (static_cast<int>(x[0]) != t.key[0] || static_cast<int>(x[1]) != t.key[1]) continue;
-    const Vec3 f(x[2], x[3], x[4]);
-    lambda[0] = std::max(0.0, f.dot(t.n));
-    lambda[1] = f.dot(t.t1), lambda[2] = f.dot(t.t2);
-    hint = k + 1;
-    return;
+void add_columns(const TouchRows& r, double* y) {
+  for (int k = 0; k < r.count; ++k)
+    for (int lane = 0; lane < 3; ++lane)
+      for (int v = 0; v < (lane == 0 ? 2 : 4); ++v)
+        for (int i = 0; i < 3; ++i)
+          y[48 * r.node[k] + 4 * (3 * v + i) + lane] += r.weight[k][v] * r.d[k][lane][i];
+}
+
+// J X of one contact's rows and another's field, by rows of four.
+LIMBER_KERNEL void couple_kernel(const TouchRows* rows, const double* pool, const TouchField* fields,
+                                 const std::pair<int, int>* blocks, int count, double* out) {
+  for (int n = 0; n < count; ++n) {
+    const TouchRows& r = rows[blocks[n].first];
+    const TouchField& f = fields[blocks[n].second];
+    Pack a = pack(0), b = pack(0), c = pack(0);
+    for (int k = 0; k < r.count; ++k) {
+      const int j = r.node[k];
+      if (j < f.first || j > f.last) continue;
+      const double *x = pool + f.offset + 48 * (j - f.first), *weight = r.weight[k];
+      const Pack w0 = pack(weight[0]), w1 = pack(weight[1]), w2 = pack(weight[2]), w3 = pack(weight[3]);
+      for (int i = 0; i < 3; ++i) {
+        const Pack line = w0 * load(x + 4 * i) + w1 * load(x + 12 + 4 * i);
+        const Pack all = line + (w2 * load(x + 24 + 4 * i) + w3 * load(x + 36 + 4 * i));
+        a += pack(r.d[k][0][i]) * line;
+        b += pack(r.d[k][1][i]) * all;
+        c += pack(r.d[k][2][i]) * all;
+      }
+    }
+    double* to = out + 16 * static_cast<std::ptrdiff_t>(n);
+    store(to, a), store(to + 4, b), store(to + 8, c), store(to + 12, pack(0));
   }
 }
 
-void couple(ContactWork& c) {
+// Which earlier contacts a new one moves.
+void find_blocks(ContactWork& c, int from) {
   const int m = static_cast<int>(c.touches.size());
-  c.order.resize(m);
+  c.order.resize(static_cast<std::size_t>(m));
   for (int i = 0; i < m; ++i) c.order[i] = i;
-  std::sort(c.order.begin(), c.order.end(),
-            [&](int a, int b) { return c.first[a] != c.first[b] ? c.first[a] < c.first[b] : a < b; });
-  c.blocks.clear();
-  for (int i = 0; i < m; ++i)
-    for (int k = i; k < m && c.first[c.order[k]] <= c.end[c.order[i]]; ++k)
-      c.blocks.push_back({c.order[i], c.order[k]});
-  // Both triangles, row by row.
-  c.degree.assign(static_cast<std::size_t>(m) + 1, 0);
+  std::sort(c.order.begin(), c.order.end(), [&](int a, int b) {
+    return c.rows[a].first != c.rows[b].first ? c.rows[a].first < c.rows[b].first : a < b;
+  });
+  int widest = 0;
+  for (const TouchRows& r : c.rows) widest = std::max(widest, r.last - r.first);
+  for (int k = from; k < m; ++k) {
+    const TouchField& f = c.fields[k];
+    auto at = std::lower_bound(c.order.begin(), c.order.end(), f.first - widest,
+                               [&](int a, int node) { return c.rows[a].first < node; });
+    for (; at != c.order.end() && c.rows[*at].first <= f.last; ++at)
+      if (*at <= k && c.rows[*at].last >= f.first) c.blocks.push_back({*at, k});
+  }
+}
+
+// Both triangles, row by row.
+void assemble(ContactWork& c) {
+  const auto m = c.touches.size();
+  contact::ContactMatrix& W = c.W;
+  c.degree.assign(m + 1, 0);
   for (const auto& [a, b] : c.blocks) {
     ++c.degree[a + 1];
     if (a != b) ++c.degree[b + 1];
   }
-  for (int i = 0; i < m; ++i) c.degree[i + 1] += c.degree[i];
-  contact::ContactMatrix& W = c.W;
+  for (std::size_t i = 0; i < m; ++i) c.degree[i + 1] += c.degree[i];
   W.start.assign(c.degree.begin(), c.degree.end());
   W.columns.resize(static_cast<std::size_t>(W.start[m]));
   W.values.resize(16 * W.columns.size());
-  W.diagonal.resize(static_cast<std::size_t>(m));
-  for (const auto& [a, b] : c.blocks) {
-    double block[16];
-    const double *ya = c.pool.data() + c.offset[a], *yb = c.pool.data() + c.offset[b];
-    const int from = std::max(c.first[a], c.first[b]), to = std::min(c.end[a], c.end[b]);
-    // Fields start at their own first node.
-    cross_products(ya - 48 * static_cast<std::ptrdiff_t>(c.first[a]),
-                   yb - 48 * static_cast<std::ptrdiff_t>(c.first[b]), from, to, block);
-    const int ea = c.degree[a]++;
-    W.columns[ea] = b;
-    std::copy_n(block, 16, W.values.data() + 16 * static_cast<std::size_t>(ea));
+  W.diagonal.resize(m);
+  for (std::size_t n = 0; n < c.blocks.size(); ++n) {
+    const auto [a, b] = c.blocks[n];
+    const double* block = c.block.data() + 16 * n;
+    const int eb = c.degree[b]++;  // W_ba by columns is W_ab by rows
+    W.columns[eb] = a;
+    std::copy_n(block, 16, W.values.data() + 16 * static_cast<std::size_t>(eb));
     if (a == b) {
-      W.diagonal[a] = ea;
+      W.diagonal[a] = eb;
       continue;
     }
-    const int eb = c.degree[b]++;
-    W.columns[eb] = a;
-    double* v = W.values.data() + 16 * static_cast<std::size_t>(eb);
+    const int ea = c.degree[a]++;
+    W.columns[ea] = b;
+    double* v = W.values.data() + 16 * static_cast<std::size_t>(ea);
     for (int i = 0; i < 4; ++i)
       for (int k = 0; k < 4; ++k) v[4 * i + k] = block[4 * k + i];
+  }
+}
+
+// Forces of before go to the contact that is nearest along both strands, if one is within an element.
+void warm_start(ContactWork& c) {
+  const int m = static_cast<int>(c.touches.size());
+  std::fill_n(c.lambda.begin(), 4 * static_cast<std::size_t>(m), 0.0);
+  c.by_place.clear();
+  for (int k = 0; k < m; ++k) c.by_place.push_back({c.touches[k].a.slot + c.touches[k].a.xi, k});
+  std::sort(c.by_place.begin(), c.by_place.end());
+  for (const LastTouch& last : c.last) {
+    const double place = last.a + last.xi_a;
+    auto at = std::lower_bound(c.by_place.begin(), c.by_place.end(), std::pair{place - 1, -1});
+    int best = -1;
+    double nearest = 2;
+    for (; at != c.by_place.end() && at->first < place + 1; ++at) {
+      const Touch& t = c.touches[at->second];
+      double apart = std::abs(at->first - place);
+      if (last.b < 0 || t.b.slot < 0) {
+        if (last.b != t.other) continue;
+      } else {
+        const double other = std::abs(t.b.slot + t.b.xi - (last.b + last.xi_b));
+        if (other > 1) continue;
+        apart += other;
+      }
+      if (apart < nearest) nearest = apart, best = at->second;
+    }
+    if (best < 0) continue;
+    const Touch& t = c.touches[best];
+    double* lambda = c.lambda.data() + 4 * static_cast<std::size_t>(best);
+    lambda[0] += last.force.dot(t.n);
+    lambda[1] += last.force.dot(t.t1);
+    lambda[2] += last.force.dot(t.t2);
+  }
+  for (int k = 0; k < m; ++k) {
+    double* x = c.lambda.data() + 4 * static_cast<std::size_t>(k);
+    x[0] = std::max(0.0, x[0]);
+    const double size = std::sqrt(x[1] * x[1] + x[2] * x[2]), limit = c.friction[k] * x[0];
+    if (size > limit) x[1] *= limit / size, x[2] *= limit / size;
   }
 }
 
@@ -143,50 +194,52 @@ void couple(ContactWork& c) {
 
 void add_rows(const SystemData& s, int from, WorkspaceData& w) {
   ContactWork& c = w.contact;
-  const int m = static_cast<int>(c.touches.size());
-  for (auto* list : {&c.first, &c.end}) list->resize(static_cast<std::size_t>(m));
-  c.offset.resize(static_cast<std::size_t>(m));
-  c.free.resize(4 * static_cast<std::size_t>(m));
-  c.friction.assign(static_cast<std::size_t>(m), s.friction);
-  c.lambda.resize(4 * static_cast<std::size_t>(m));
-  if (from == 0) c.pool.clear();
-  const int top = w.solver.top();
-  for (int k = from; k < m; ++k) {
+  const auto m = c.touches.size();
+  c.rows.resize(m);
+  c.fields.resize(m);
+  c.free.resize(4 * m);
+  c.friction.assign(m, s.friction);
+  c.lambda.resize(4 * m, 0.0);
+  if (from == 0) {
+    c.pool.clear();
+    c.blocks.clear();
+  }
+  for (auto k = static_cast<std::size_t>(from); k < m; ++k) {
     const Touch& t = c.touches[k];
-    int first = t.a.slot, last = t.a.slot + 1;
-    if (t.b.slot >= 0) first = std::min(first, t.b.slot), last = std::max(last, t.b.slot + 1);
-    const int lo = std::min(first, top), hi = std::max(last, top);
-    const std::size_t at = c.pool.size();
-    c.pool.resize(at + 48 * static_cast<std::size_t>(hi - lo + 1), 0.0);
-    double* y = c.pool.data() + at - 48 * static_cast<std::ptrdiff_t>(lo);
-    const Vec3 directions[3] = {t.n, t.t1, t.t2};
-    add_side(w, t.a, 1, directions, y);
-    if (t.b.slot >= 0) add_side(w, t.b, -1, directions, y);
-    c.offset[k] = at;
-    c.first[k] = lo;
-    c.end[k] = w.solver.forward4(y, first, last);
-    c.pool.resize(at + 48 * static_cast<std::size_t>(c.end[k] - lo + 1));
-    double* free = c.free.data() + 4 * static_cast<std::size_t>(k);
-    times(w, t, c.free_motion.data(), free);
+    TouchRows& r = c.rows[k] = rows_of(w, t);
+    TouchField& f = c.fields[k];
+    add_columns(r, c.column.data());
+    w.solver.solve4(c.column.data(), r.first, r.last, c.low, c.high, f.first, f.last);
+    f.offset = static_cast<std::ptrdiff_t>(c.pool.size());
+    const auto begin = c.column.begin() + 48 * f.first, end = c.column.begin() + 48 * (f.last + 1);
+    c.pool.insert(c.pool.end(), begin, end);
+    std::fill(begin, end, 0.0);
+    double* free = c.free.data() + 4 * k;
+    times(r, c.free_motion.data(), free);
     free[0] += t.free_gap;
     free[1] += t.t1.dot(t.slip0);
     free[2] += t.t2.dot(t.slip0);
-    double* lambda = c.lambda.data() + 4 * static_cast<std::size_t>(k);
-    std::fill_n(lambda, 4, 0.0);
-    if (from == 0) warm_start(*w.contact.state, t, w.contact.hint, lambda);
+    std::fill_n(c.lambda.data() + 4 * k, 4, 0.0);
   }
-  couple(c);
+  const std::size_t known = c.blocks.size();
+  find_blocks(c, from);
+  c.block.resize(16 * c.blocks.size());
+  couple_kernel(c.rows.data(), c.pool.data(), c.fields.data(), c.blocks.data() + known,
+                static_cast<int>(c.blocks.size() - known), c.block.data() + 16 * known);
+  assemble(c);
+  if (from == 0) warm_start(c);
 }
 
 void solve_forces(const SystemData& s, int nodes, WorkspaceData& w) {
   ContactWork& c = w.contact;
   const int m = static_cast<int>(c.touches.size());
   const contact::ConeProblem problem{m, &c.W, c.free.data(), c.friction.data()};
-  const auto report = contact::solve_cone(problem, 1e-3 * s.smallest_radius, 80, c.lambda.data());
+  const auto report = c.solver.solve(problem, 1e-4 * s.smallest_radius, 120, c.lambda.data());
   c.sweeps += report.sweeps;
+  c.solves += report.solves;
   std::fill_n(c.shift.begin(), 12 * nodes, 0.0);
   for (int k = 0; k < m; ++k)
-    if (c.lambda[4 * k] > 0) add_force(w, c.touches[k], c.lambda.data() + 4 * k, c.shift.data());
+    if (c.lambda[4 * k] > 0) add_force(c.rows[k], c.lambda.data() + 4 * k, c.shift.data());
   w.solver.solve(c.shift.data());
   for (int i = 0; i < 12 * nodes; ++i) w.delta[i] = c.free_motion[i] + c.shift[i];
   // What friction takes: force times slip.
@@ -195,10 +248,23 @@ void solve_forces(const SystemData& s, int nodes, WorkspaceData& w) {
     const double* x = c.lambda.data() + 4 * k;
     if (x[0] <= 0) continue;
     double u[4];
-    times(w, c.touches[k], w.delta.data(), u);
+    times(c.rows[k], w.delta.data(), u);
     c.friction_work -= x[1] * (u[1] + c.touches[k].t1.dot(c.touches[k].slip0)) +
                        x[2] * (u[2] + c.touches[k].t2.dot(c.touches[k].slip0));
   }
+}
+
+void apply_last_forces(const std::vector<Touch>& touches, int nodes, WorkspaceData& w) {
+  ContactWork& c = w.contact;
+  std::fill_n(c.shift.begin(), 12 * nodes, 0.0);
+  for (std::size_t k = 0; k < touches.size(); ++k) {
+    const Touch& t = touches[k];
+    const Vec3& f = c.last[k].force;
+    const double lambda[3] = {f.dot(t.n), f.dot(t.t1), f.dot(t.t2)};
+    add_force(rows_of(w, t), lambda, c.shift.data());
+  }
+  w.solver.solve(c.shift.data());
+  for (int i = 0; i < 12 * nodes; ++i) w.delta[i] = c.free_motion[i] + c.shift[i];
 }
 
 }  // namespace limber::thread

@@ -1,11 +1,11 @@
 // Which places of threads touch: capsules along the midline, pairs that may meet in a step, contacts among
 // them.
 //
-// An element becomes one to eight capsules, by how much it bends. Contacts are linearised with the normal
-// where they are found; after the forces are known the motion is looked at again and what overlaps there is
-// added (not put in place of the others), at most `most_passes` times. A step moves nothing by more than
-// `bound`, below the strands' thickness, and the pairs cover every motion within it: so nothing can cross
-// unseen.
+// An element becomes one to eight capsules, by how much it bends. Contacts are linearised where they are
+// found: at the end of the motion that the forces of the last step or iteration give. After the new forces
+// are known the motion is looked at again and what overlaps there is added (not put in place of the others),
+// at most `most_passes` times. A step moves nothing by more than `bound`, below the strands' thickness, and
+// the pairs cover every motion within it: so nothing can cross unseen.
 #include <algorithm>
 #include <cmath>
 
@@ -16,11 +16,12 @@ namespace limber::thread {
 namespace {
 
 constexpr int most_parts = 8, most_passes = 5;
-constexpr double turn_of_capsule = 0.2;  // [rad]
-constexpr double slack = 0.1;            // of the radius: contacts this close are kept in the system
-constexpr double allowed = 0.004;        // of the sum of radii: overlap that needs no other pass
-constexpr double too_deep = 0.015;       // … that divides the step
-constexpr double recovery = 0.2;         // of an overlap at the beginning is taken back in a step
+constexpr double off_line = 0.03;   // of the radius: how far a capsule may be from the midline, about
+constexpr double slack = 0.1;       // of the radius: pairs this close are looked at
+constexpr double close = 0.004;     // of the sum of radii: contacts this close enter the system
+constexpr double allowed = 0.004;   // of the sum of radii: overlap that needs no other pass
+constexpr double too_deep = 0.015;  // … that divides the step
+constexpr double recovery = 0.2;    // of an overlap at the beginning is taken back in a step
 
 double turn_between(const double* e, int slot) {
   const Eigen::Map<const Vec3> a(e + 12 * slot + 3), b(e + 12 * (slot + 1) + 3), x(e + 12 * slot),
@@ -31,18 +32,24 @@ double turn_between(const double* e, int slot) {
          (a.dot(chord) < 0 ? 2 : 0) + (b.dot(chord) < 0 ? 2 : 0);
 }
 
-void find_capsules(const SystemData& s, const State& state, const double* e, const WorkspaceData& w,
-                   ContactWork& c) {
+// By the bend at e and at `next`, where the motion goes.
+void find_capsules(const SystemData& s, const State& state, const double* e, const double* next,
+                   const WorkspaceData& w, ContactWork& c) {
   c.capsules.clear();
   for (std::size_t t = 0; t < s.threads.size(); ++t) {
     const ThreadInfo& info = s.threads[t];
     for (int j = state.first[t]; j + 1 < state.first[t + 1]; ++j) {
       const double l = w.length[j], start = state.place[j] * info.unit;
-      const int by_turn = static_cast<int>(std::ceil(std::min(turn_between(e, j), 4.0) / turn_of_capsule));
+      const double turn = std::min(std::max(turn_between(e, j), turn_between(next, j)), 4.0);
+      // A chord of a bend is off the midline by length x turn / 8, and its parts by the square of their
+      // share.
+      const double off = l * turn / 8;
+      const int by_turn = static_cast<int>(std::ceil(std::sqrt(off / (off_line * info.rod.radius))));
       const int parts = std::clamp(by_turn, 1, most_parts);
+      const double part_off = 1.5 * off / (parts * parts);
       for (int k = 0; k < parts; ++k) {
         const double a = static_cast<double>(k) / parts, b = static_cast<double>(k + 1) / parts;
-        c.capsules.push_back({j, k, static_cast<int>(t), a, b, start + a * l, start + b * l,
+        c.capsules.push_back({j, k, static_cast<int>(t), a, b, start + a * l, start + b * l, part_off,
                               j + 2 == state.first[t + 1] && k + 1 == parts});
       }
     }
@@ -63,11 +70,10 @@ void place_capsules(const double* e, const WorkspaceData& w, const ContactWork& 
 
 double radius_of(const SystemData& s, const Capsule& c) { return s.threads[c.thread].rod.radius; }
 
-// Too near along the same thread: a thread of this thickness cannot fold back sooner.
+// Too near along the same thread: a thread of this thickness cannot fold back sooner than in half a circle of
+// its own radius.
 bool neighbours(const SystemData& s, const Capsule& a, const Capsule& b) {
-  if (a.thread != b.thread) return false;
-  const double between = std::max(a.s0, b.s0) - std::min(a.s1, b.s1);
-  return between < pi * radius_of(s, a);
+  return a.thread == b.thread && std::max(a.s0, b.s0) - std::min(a.s1, b.s1) < pi * radius_of(s, a);
 }
 
 bool is_spared(const SystemData& s, const Capsule& c, int solid) {
@@ -80,21 +86,25 @@ void make_pairs(const SystemData& s, double bound, ContactWork& c) {
   const int n = static_cast<int>(c.capsules.size());
   c.tree.resize(n);
   for (int i = 0; i < n; ++i) {
-    const Vec3 grow = Vec3::Constant(radius_of(s, c.capsules[i]) * (1 + slack) + bound);
+    const Vec3 grow = Vec3::Constant(radius_of(s, c.capsules[i]) * (1 + slack) + c.capsules[i].off + bound);
     c.tree.box(i) = {c.p0[i].cwiseMin(c.q0[i]) - grow, c.p0[i].cwiseMax(c.q0[i]) + grow};
   }
   c.tree.refit();
   c.pairs.clear();
-  c.top = -1;
+  c.low = n > 0 ? c.capsules[n - 1].slot + 1 : 0, c.high = -1;
   const auto keep = [&](int i, int k) {
     c.pairs.push_back({i, k});
-    c.top = std::max(c.top, c.capsules[i].slot + 1);
-    if (k >= 0) c.top = std::max(c.top, c.capsules[k].slot + 1);
+    for (const int capsule : {i, k}) {
+      if (capsule < 0) continue;
+      c.low = std::min(c.low, c.capsules[capsule].slot);
+      c.high = std::max(c.high, c.capsules[capsule].slot + 1);
+    }
   };
   if (s.self_contact)
     c.tree.self_pairs([&](int i, int k) {
       if (neighbours(s, c.capsules[i], c.capsules[k])) return;
-      const double reach = radius_of(s, c.capsules[i]) + radius_of(s, c.capsules[k]);
+      const double reach =
+          radius_of(s, c.capsules[i]) + radius_of(s, c.capsules[k]) + c.capsules[i].off + c.capsules[k].off;
       if (contact::closest(c.p0[i], c.q0[i], c.p0[k], c.q0[k]).distance < reach * (1 + slack) + 2 * bound)
         keep(i, k);
     });
@@ -106,7 +116,8 @@ void make_pairs(const SystemData& s, double bound, ContactWork& c) {
       if (is_spared(s, c.capsules[i], static_cast<int>(k))) return;
       const double d = std::min(contact::closest(c.solids0[k], c.p0[i], c.q0[i]).distance.value,
                                 contact::closest(c.solids1[k], c.p0[i], c.q0[i]).distance.value);
-      if (d < radius_of(s, c.capsules[i]) * (1 + slack) + bound) keep(i, -1 - static_cast<int>(k));
+      if (d < radius_of(s, c.capsules[i]) * (1 + slack) + c.capsules[i].off + bound)
+        keep(i, -1 - static_cast<int>(k));
     });
   }
 }
@@ -168,8 +179,7 @@ struct Finder {
   const double* now;  // coordinates at the end of the motion so far
   bool first_pass;
   double deepest = 0;  // overlap beyond what was there at the beginning, of the sum of radii
-
-  int key(const Capsule& c) const { return most_parts * c.slot + c.part; }
+  double whole = 0;    // overlap, of the sum of radii
 
   double place(const Capsule& c, double s_) const { return c.xi0 + s_ * (c.xi1 - c.xi0); }
 
@@ -181,6 +191,7 @@ struct Finder {
     const double gap = t.n.dot(apart) - reach;
     const double back = start_gap < 0 ? (1 - recovery) * start_gap : 0;
     deepest = std::max(deepest, (back - gap) / reach);
+    whole = std::max(whole, -gap / reach);
     Vec3 moved = line_motion(t.a, w.e.data(), now);
     t.slip0 += surface_motion(t.a, state.e.data(), w.e.data());
     if (t.b.slot >= 0) {
@@ -196,10 +207,8 @@ struct Finder {
     const Capsule &a = c.capsules[i], &b = c.capsules[k];
     const double reach = radius_of(s, a) + radius_of(s, b);
     const contact::SegmentPair end = contact::closest(c.p1[i], c.q1[i], c.p1[k], c.q1[k]);
-    if (end.distance > reach * (first_pass ? 1 + slack : 1 - 0.5 * allowed)) {
-      if (!first_pass) return;
-      if (contact::closest(c.p0[i], c.q0[i], c.p0[k], c.q0[k]).distance > reach * (1 + 0.3 * slack)) return;
-    }
+    const double within = reach * (first_pass ? 1 + close : 1 - 0.5 * allowed);
+    if (end.distance > within + a.off + b.off) return;
     if (shared(a, end.s) || shared(b, end.t)) return;
     const double xa = place(a, end.s), xb = place(b, end.t);
     const Vec3 apart =
@@ -207,12 +216,12 @@ struct Finder {
     const Vec3 before = midline(state.e.data(), a.slot, w.length[a.slot], xa).x -
                         midline(state.e.data(), b.slot, w.length[b.slot], xb).x;
     const double far = apart.norm();
+    if (far > within) return;
     Touch t;
     // The side on which the strands were decides, not the one to which a long motion would carry them.
     t.n = far > 0.2 * reach && apart.dot(before) > 0 ? Vec3(apart / far) : Vec3(before.normalized());
     t.a = side(now, w, a.slot, xa, -radius_of(s, a) * t.n);
     t.b = side(now, w, b.slot, xb, radius_of(s, b) * t.n);
-    t.key = {key(a), key(b)};
     add(t, apart, reach, before.norm() - reach);
   }
 
@@ -221,19 +230,18 @@ struct Finder {
     const Capsule& a = c.capsules[i];
     const double r = radius_of(s, a);
     const contact::SegmentTouch end = contact::closest(c.solids1[k], c.p1[i], c.q1[i]);
-    if (end.distance.value > r * (first_pass ? 1 + slack : 1 - 0.5 * allowed)) {
-      if (!first_pass) return;
-      if (contact::closest(c.solids0[k], c.p0[i], c.q0[i]).distance.value > r * (1 + 0.3 * slack)) return;
-    }
+    const double within = r * (first_pass ? 1 + close : 1 - 0.5 * allowed);
+    if (end.distance.value > within + a.off) return;
     if (shared(a, end.s)) return;
     const double xa = place(a, end.s);
     const Vec3 x = midline(now, a.slot, w.length[a.slot], xa).x;
     const Vec3 x0 = midline(state.e.data(), a.slot, w.length[a.slot], xa).x;
     const contact::Distance d = contact::distance(c.solids1[k], x);
+    if (d.value > within) return;
     Touch t;
     t.n = d.normal;
     t.a = side(now, w, a.slot, xa, -r * t.n);
-    t.key = {key(a), -1 - k};
+    t.other = -1 - k;
     // What the solid's surface does by itself in the step.
     const Vec3 at0 = contact::distance(c.solids0[k], x0).normal * -r + x0;
     const Pose &X0 = c.solids0[k].X_WG, &X1 = c.solids1[k].X_WG;
@@ -258,6 +266,58 @@ void place_solids(const SystemData& s, const std::vector<Pose>& X_WB, std::vecto
   }
 }
 
+// The contacts of the last step, at their places now. Bytes of a state may say anything: what does not fit is
+// left out.
+void take_last(const SystemData& s, const State& state, const WorkspaceData& w, ContactWork& c) {
+  c.last.clear();
+  const auto slot_of = [&](double x) {
+    return x >= 0 && x < state.node_count() - 1 && w.length[static_cast<int>(x)] > 0 ? static_cast<int>(x)
+                                                                                     : -1;
+  };
+  for (std::size_t k = 0; k + LastTouch::size <= state.touch.size(); k += LastTouch::size) {
+    const double* x = state.touch.data() + k;
+    LastTouch t;
+    t.a = slot_of(x[0]);
+    const bool solid = x[1] < 0 && -1 - x[1] < static_cast<double>(s.solids.size());
+    t.b = solid ? static_cast<int>(x[1]) : slot_of(x[1]);
+    t.xi_a = x[2], t.xi_b = x[3];
+    t.force = Vec3(x[4], x[5], x[6]);
+    const bool inside = t.xi_a >= 0 && t.xi_a <= 1 && (solid || (t.xi_b >= 0 && t.xi_b <= 1));
+    if (t.a >= 0 && (solid || t.b >= 0) && inside && t.force.allFinite()) c.last.push_back(t);
+  }
+}
+
+// Directions and weights of the last contacts at the coordinates e.
+void place_last(const SystemData& s, const double* e, WorkspaceData& w) {
+  ContactWork& c = w.contact;
+  c.last_touches.clear();
+  for (const LastTouch& last : c.last) {
+    Touch t;
+    const Vec3 x = midline(e, last.a, w.length[last.a], last.xi_a).x;
+    if (last.b < 0) {
+      t.n = contact::distance(c.solids1[-1 - last.b], x).normal;
+    } else {
+      const Vec3 apart = x - midline(e, last.b, w.length[last.b], last.xi_b).x;
+      t.n = apart.squaredNorm() > 0 ? Vec3(apart.normalized()) : Vec3(Vec3::UnitZ());
+      t.b = side(e, w, last.b, last.xi_b, s.threads[w.thread_of[last.b]].rod.radius * t.n);
+    }
+    t.a = side(e, w, last.a, last.xi_a, -s.threads[w.thread_of[last.a]].rod.radius * t.n);
+    tangents(t.n, t.t1, t.t2);
+    c.last_touches.push_back(t);
+  }
+}
+
+void remember(ContactWork& c) {
+  c.last.clear();
+  for (std::size_t k = 0; k < c.touches.size(); ++k) {
+    const double* x = c.lambda.data() + 4 * k;
+    if (x[0] <= 0) continue;
+    const Touch& t = c.touches[k];
+    c.last.push_back({t.a.slot, t.b.slot >= 0 ? t.b.slot : t.other, t.a.xi, t.b.xi,
+                      x[0] * t.n + x[1] * t.t1 + x[2] * t.t2});
+  }
+}
+
 }  // namespace
 
 void prepare_contacts(const SystemData& s, const State& state, double h, WorkspaceData& w) {
@@ -266,7 +326,8 @@ void prepare_contacts(const SystemData& s, const State& state, double h, Workspa
   s.poses(state.t + h, c.X1);
   place_solids(s, c.X0, c.solids0);
   place_solids(s, c.X1, c.solids1);
-  find_capsules(s, state, state.e.data(), w, c);
+  for (std::size_t i = 0; i < state.e.size(); ++i) w.e_try[i] = state.e[i] + h * state.v[i];
+  find_capsules(s, state, state.e.data(), w.e_try.data(), w, c);
   place_capsules(state.e.data(), w, c, c.p0, c.q0);
   double fastest = 0;
   for (int j = 0; j < state.node_count(); ++j)
@@ -275,6 +336,7 @@ void prepare_contacts(const SystemData& s, const State& state, double h, Workspa
     fastest = std::max(fastest, (c.solids1[k].X_WG.p - c.solids0[k].X_WG.p).squaredNorm() / (h * h));
   c.bound = std::min(0.95 * s.smallest_radius, 1.5 * std::sqrt(fastest) * h + 0.1 * s.smallest_radius);
   make_pairs(s, c.bound, c);
+  take_last(s, state, w, c);
   c.touches.clear();
   c.friction_work = 0;
 }
@@ -284,9 +346,13 @@ bool resolve_contacts(const SystemData& s, const State& state, WorkspaceData& w)
   const int nodes = state.node_count();
   c.touches.clear();
   c.friction_work = 0;
-  c.state = &state;
-  c.hint = 0;
   std::copy_n(w.delta.begin(), 12 * nodes, c.free_motion.begin());
+  // Contacts are looked for where the last forces lead, which is close to where the step ends.
+  bool predicted = !c.last.empty();
+  if (predicted) {
+    place_last(s, w.e.data(), w);
+    apply_last_forces(c.last_touches, nodes, w);
+  }
   for (int pass = 0;; ++pass) {
     to_world(w, nodes, w.delta.data(), w.scratch.data());
     for (int i = 0; i < 12 * nodes; ++i) w.e_try[i] = w.e[i] + w.scratch[i];
@@ -306,22 +372,28 @@ bool resolve_contacts(const SystemData& s, const State& state, WorkspaceData& w)
     Finder finder{s, state, w, w.e_try.data(), pass == 0};
     finder.all();
     const int found = static_cast<int>(c.touches.size());
-    if (found == known || (pass > 0 && finder.deepest < allowed)) {
-      c.touches.resize(static_cast<std::size_t>(known));
-      return true;
+    if (found == 0 &&
+        predicted) {  // the last forces have pushed all apart: look where the step ends without them
+      predicted = false;
+      std::copy_n(c.free_motion.begin(), 12 * nodes, w.delta.begin());
+      --pass;
+      continue;
     }
-    if (pass == most_passes) {
+    const bool done = found == known || (pass > 0 && finder.deepest < allowed);
+    if (done || pass == most_passes) {
       c.touches.resize(static_cast<std::size_t>(known));
-      return finder.deepest < too_deep;
+      remember(c);
+      return done || finder.whole < too_deep;
     }
     add_rows(s, known, w);
     solve_forces(s, nodes, w);
+    ++c.passes;
   }
 }
 
 double deepest_overlap(const SystemData& s, const State& state, const double* e, WorkspaceData& w) {
   ContactWork& c = w.contact;
-  find_capsules(s, state, e, w, c);
+  find_capsules(s, state, e, e, w, c);
   place_capsules(e, w, c, c.p0, c.q0);
   place_solids(s, w.X_WB, c.solids0);
   place_solids(s, w.X_WB, c.solids1);

@@ -46,24 +46,21 @@ LIMBER_INLINE void to_columns(const P3& w, const Pack* E, Pack* out) {
   out[8] = E[2];
 }
 
-// Writes row r of four neighbouring 12 x 12 blocks.
+// Writes row r of four neighbouring 12 x 12 blocks; of fewer at the end.
 LIMBER_INLINE void store_rows(double* blocks, int j, int nodes, int r, const Pack* row) {
-  double lane[lanes][12] __attribute__((aligned(32)));
+  const int n = nodes - j < lanes ? nodes - j : lanes;
+  double* to = blocks + static_cast<std::size_t>(j) * 144 + 12 * r;
   for (int c = 0; c < 12; c += 4) {
     const Pack a = row[c], b = row[c + 1], d = row[c + 2], e = row[c + 3];
     const Pack ab_lo = __builtin_shufflevector(a, b, 0, 4, 2, 6),
                ab_hi = __builtin_shufflevector(a, b, 1, 5, 3, 7);
     const Pack de_lo = __builtin_shufflevector(d, e, 0, 4, 2, 6),
                de_hi = __builtin_shufflevector(d, e, 1, 5, 3, 7);
-    store(&lane[0][c], __builtin_shufflevector(ab_lo, de_lo, 0, 1, 4, 5));
-    store(&lane[1][c], __builtin_shufflevector(ab_hi, de_hi, 0, 1, 4, 5));
-    store(&lane[2][c], __builtin_shufflevector(ab_lo, de_lo, 2, 3, 6, 7));
-    store(&lane[3][c], __builtin_shufflevector(ab_hi, de_hi, 2, 3, 6, 7));
+    store(to + c, __builtin_shufflevector(ab_lo, de_lo, 0, 1, 4, 5));
+    if (n > 1) store(to + 144 + c, __builtin_shufflevector(ab_hi, de_hi, 0, 1, 4, 5));
+    if (n > 2) store(to + 288 + c, __builtin_shufflevector(ab_lo, de_lo, 2, 3, 6, 7));
+    if (n > 3) store(to + 432 + c, __builtin_shufflevector(ab_hi, de_hi, 2, 3, 6, 7));
   }
-  const int n = nodes - j < lanes ? nodes - j : lanes;
-  for (int i = 0; i < n; ++i)
-    for (int c = 0; c < 12; c += 4)
-      store(blocks + static_cast<std::size_t>(j + i) * 144 + 12 * r + c, load(&lane[i][c]));
 }
 
 // Where a node's half of the tangent stands in `half`: ξξ 9, ξθ 9, θθ 9, then columns of ξV and θV (5 x 3
@@ -106,6 +103,7 @@ constexpr int upper7(int i, int k) { return i <= k ? 7 * i - i * (i - 1) / 2 + k
 // Stresses of a pack: gradient of the energy in (Λ, q_y, q_z, φ, ε₁, ε₂), and the energy.
 struct Stress {
   Pack n, vy, vz, energy;
+  Pack wall, wall_s;  // dΨ/dS and d²Ψ/dS² of the wall
   P3 m;
   Pack S1[6], S2[6];
 };
@@ -161,6 +159,11 @@ LIMBER_INLINE Stress stresses(const ElementArrays& a, const Geometry& g, const S
   out.S1[5] = k(slot::skew_yz) * y1 + k(slot::skew_yz + 1) * y2;
   out.S2[5] = k(slot::skew_yz + 1) * y1 + k(slot::skew_yz + 2) * y2;
   out.energy += 0.5 * (out.m[0] * twist + out.S1[5] * y1 + out.S2[5] * y2);
+  const Pack S = dot(g.phi, g.phi), x = larger(S - pack(fold_begins), pack(0)), wall = rest(slot::fold);
+  const Pack left = 1.0 / larger(pack(fold_ends) - S, pack(1e-3)), ratio = x * left;
+  out.energy += wall * (x * x * ratio);
+  out.wall = wall * (3.0 * x * ratio + x * ratio * ratio);
+  out.wall_s = wall * (6.0 * ratio + 6.0 * ratio * ratio + 2.0 * ratio * ratio * ratio);
   return out;
 }
 
@@ -187,7 +190,7 @@ LIMBER_INLINE Moments moments(const Geometry& g, const Stress& s) {
   o.n[2] += s.vz;
   o.nb = o.B * o.n;
   o.c = cross(o.nb, g.p);
-  o.m = s.m + transposed_times(o.Y, o.n);
+  o.m = s.m + (2.0 * s.wall) * g.phi + transposed_times(o.Y, o.n);
   o.Bm = o.B * o.m;
   o.f_bar = o.c;
   o.f_sigma = g.c.kappa * cross(g.phi, o.c) + o.Bm;  // Nᵀc, N = −κ[φ]
@@ -262,7 +265,7 @@ LIMBER_INLINE MidTangent mid_tangent(const ElementArrays& a, const Geometry& g, 
   const Pack cf = dot(o.c, phi), mf = dot(o.m, phi);
   h.as = rho * N + transpose(Xs) + transposed_times(Ca, HqCs) +
          (0.5 * c.kappa) * (outer(o.c, phi) - diagonal(cf)) + pack(0.5) * skew(o.Bm);
-  P33 phi_phi = G2;
+  P33 phi_phi = G2 + diagonal(2.0 * s.wall) + (4.0 * s.wall_s) * outer(phi, phi);
   phi_phi(0, 0) += k(slot::torsion);
   phi_phi(1, 1) += k(slot::bend_y);
   phi_phi(2, 2) += k(slot::bend_z);

@@ -15,6 +15,9 @@
 // rotated gradient away. K is the paper's field (eq. 4) with the elasticity matrix split as in stiffness.cpp.
 // Taking |q| for the stretch instead of q_x keeps a taut element stable however slender it is.
 //
+// φ has no meaning beyond π. Where a mesh is too coarse for what happens to it, a wall keeps an element from
+// folding: Ψ = fold · (S − S₀)³/(S₁ − S), S = φ², beyond 2 rad, infinite at 2.9 rad.
+//
 // A slot j holds the element between nodes j and j + 1; the slot after a thread's last node is empty (K = 0).
 // Arrays are (quantity x slot): four neighbouring slots make a pack.
 #pragma once
@@ -43,6 +46,9 @@ class Table {
   int stride_ = 0;
 };
 
+inline constexpr double fold_begins = 2.0 * 2.0, fold_ends = 2.9 * 2.9;  // [rad²] of φ²
+inline constexpr double least_gap = 0.1205;                              // cos(2.9/2): `gap` at the wall
+
 // Rows of the slots' constants.
 namespace slot {
 enum Row : int {
@@ -58,7 +64,8 @@ enum Row : int {
   rest_strain_2 = 58,  // 6
   mass = 64,           // 6: coefficients of the off-diagonal mass block: xx, xs, sx, ss, yy, zz
   scale = 70,          // of the stiffness (1 + damping/step)
-  rows = 71
+  fold = 71,           // of the wall that keeps an element from folding (fold_begins)
+  rows = 72
 };
 }
 // Rows of the nodes' constants: of the diagonal mass block.

@@ -62,11 +62,21 @@ struct Coefficients {
   Pack beta, beta_s, beta_ss, gamma, gamma_s, gamma_ss, kappa, kappa_s;
 };
 
+// Terms that matter below the last bit, by the largest turn of the four: of the series in φ² (radius 4π²) and
+// of the arc sine of φ/8.
+LIMBER_INLINE double largest_of(Pack x) {
+  const double a = x[0] > x[1] ? x[0] : x[1], b = x[2] > x[3] ? x[2] : x[3];
+  return a > b ? a : b;
+}
+LIMBER_INLINE int terms_of_turn(double s) { return s < 0.1 ? 8 : s < 1 ? 12 : terms; }
+LIMBER_INLINE int terms_of_asin(double x2) { return x2 < 0.0016 ? 7 : x2 < 0.016 ? 11 : 24; }
+
 LIMBER_INLINE Coefficients coefficients(Pack s) {
   Coefficients c;
   const Pack o = pack(0);
   Pack b = o, b1 = o, b2 = o, g = o, g1 = o, g2 = o, k = o, k1 = o;
-  for (int i = terms - 1; i >= 0; --i) {  // Horner for a polynomial and its derivatives
+  for (int i = terms_of_turn(largest_of(s)) - 1; i >= 0;
+       --i) {  // Horner for a polynomial and its derivatives
     b2 = b2 * s + 2.0 * b1;
     b1 = b1 * s + b;
     b = b * s + pack(series.beta[i]);
@@ -127,7 +137,7 @@ LIMBER_INLINE Geometry geometry(const ElementArrays& a, int j) {
   const P3 v4 = n * v2;
   const Pack x2 = dot(v4, v4);
   Pack f = pack(0);
-  for (int k = 23; k >= 0; --k) f = f * x2 + pack(asin_series[k]);
+  for (int k = terms_of_asin(largest_of(x2)) - 1; k >= 0; --k) f = f * x2 + pack(asin_series[k]);
   g.phi = (8.0 * f) * v4;
   g.c = coefficients(dot(g.phi, g.phi));
   const P33 R = P1 * g.M;

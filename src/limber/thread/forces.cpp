@@ -82,6 +82,19 @@ void line_load(const SystemData& s, const State& state, const LineLoad& l, doubl
   }
 }
 
+// nᵀKn of a spring at a place of the midline, in node axes.
+void add_stiffness(const Spot& at, const std::array<double, 4>& n, const Mat3& K, WorkspaceData& w) {
+  for (int a = 0; a < 4; ++a)
+    for (int b = 0; b < 4; ++b) {
+      const int ja = at.slot + a / 2, jb = at.slot + b / 2;
+      if (n[a] * n[b] == 0 || ja > jb) continue;
+      const Mat3 block = n[a] * n[b] * (node_axes(w, ja).transpose() * K * node_axes(w, jb));
+      double* to = (ja == jb ? w.elements.D : w.elements.O).data() + 144 * ja;
+      for (int i = 0; i < 3; ++i)
+        for (int c = 0; c < 3; ++c) to[12 * (3 * (a % 2) + i) + 3 * (b % 2) + c] += block(i, c);
+    }
+}
+
 void tether(const SystemData& s, const State& state, const Tether& k, const double* e, double ch,
             bool tangent, WorkspaceData& w) {
   const Spot at = spot_at(s, state, k.thread, k.s);
@@ -101,15 +114,20 @@ void tether(const SystemData& s, const State& state, const Tether& k, const doub
   const double across = length > 1e-12 ? std::max(0.0, k.stiffness * stretch / length) : k.stiffness;
   const double along = k.stiffness + (ch > 0 ? k.damping / ch : 0);
   const Mat3 K = across * Mat3::Identity() + (along - across) * u * u.transpose();
-  for (int a = 0; a < 4; ++a)
-    for (int b = 0; b < 4; ++b) {
-      const int ja = at.slot + a / 2, jb = at.slot + b / 2;
-      if (n[a] * n[b] == 0 || ja > jb) continue;
-      const Mat3 block = n[a] * n[b] * (node_axes(w, ja).transpose() * K * node_axes(w, jb));
-      double* to = (ja == jb ? w.elements.D : w.elements.O).data() + 144 * ja;
-      for (int i = 0; i < 3; ++i)
-        for (int c = 0; c < 3; ++c) to[12 * (3 * (a % 2) + i) + 3 * (b % 2) + c] += block(i, c);
-    }
+  add_stiffness(at, n, K, w);
+}
+
+// The damping of a step of the scheme e = ê + ch v; of nothing at rest (ch = 0).
+void hand_force(const SystemData& s, const State& state, const Hand& k, const double* e, double ch,
+                bool tangent, WorkspaceData& w) {
+  const Spot at = spot_at(s, state, k.thread, k.s);
+  const double l = w.length[at.slot], rate = ch > 0 ? k.damping / ch : 0;
+  const Vec3 x = midline(e, at.slot, l, at.xi).x;
+  Vec3 force = k.stiffness * (k.target - x);
+  if (rate > 0) force -= rate * (x - midline(w.e_hat.data(), at.slot, l, at.xi).x);
+  const auto n = hermite(at.xi, l);
+  add_force(w.external.data(), at.slot, n, force);
+  if (tangent) add_stiffness(at, n, (k.stiffness + rate) * Mat3::Identity(), w);
 }
 
 }  // namespace
@@ -139,7 +157,7 @@ bool evaluate(const SystemData& s, const double* e, bool tangent, double mass_we
   if (!polar(nodes, w.elements)) return false;
   elements(nodes, tangent, mass_weight, w.elements);
   for (int j = 0; j < nodes; ++j)
-    if (w.length[j] > 0 && !(w.elements.gap[0][j] > (s.contact ? 0.2 : 0.05))) return false;
+    if (w.length[j] > 0 && !(w.elements.gap[0][j] > least_gap)) return false;
   return true;
 }
 
@@ -157,6 +175,7 @@ void external_forces(const SystemData& s, const State& state, const double* e, d
   }
   load_forces(s, state, t, load, w);
   for (const Tether& k : s.tethers) tether(s, state, k, e, ch, tangent, w);
+  if (w.hand) hand_force(s, state, *w.hand, e, ch, tangent, w);
 }
 
 void load_forces(const SystemData& s, const State& state, double t, double load, WorkspaceData& w) {

@@ -81,6 +81,10 @@ void set_mesh(const SystemData& s, const State& state, WorkspaceData& w) {
       a.constants[slot::scale][j] = 1;
       const auto z = natural(info, state.place[j], state.place[j + 1]);
       for (int i = 0; i < 6; ++i) a.constants[slot::rest + i][j] = z[i];
+      // An element that is strongly curved at ease has no wall.
+      const double turn = z[3] * z[3] + z[4] * z[4] + z[5] * z[5];
+      a.constants[slot::fold][j] =
+          turn < 0.5 * fold_begins ? std::max(k.k[slot::bend_y], k.k[slot::bend_z]) : 0;
       for (int i = 0; i < 5; ++i) {
         a.node_constants[i][j] += k.first_mass[i];
         a.node_constants[i][j + 1] += k.second_mass[i];

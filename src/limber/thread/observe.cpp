@@ -233,12 +233,21 @@ Station station(const System& system, const State& state, Workspace& workspace, 
   return Observer{system.data(), state, workspace.data(), energy, {}}.at(thread, s);
 }
 
+std::vector<Station> stations(const System& system, const State& state, Workspace& workspace, int thread,
+                              int count) {
+  const result::Energy energy = energy_now(system.data(), state, workspace.data());
+  const Observer at{system.data(), state, workspace.data(), energy, {}};
+  std::vector<Station> out;
+  for (int i = 0; i < count; ++i) out.push_back(at.at(thread, static_cast<double>(i) / (count - 1)));
+  return out;
+}
+
 ContactReport contact_report(const System& system, const State& state, Workspace& workspace) {
   const SystemData& s = system.data();
   if (!s.contact) return {};
   set_mesh(s, state, workspace.data());
   s.poses(state.t, workspace.data().X_WB);
-  return {static_cast<int>(state.touch.size()) / 5,
+  return {static_cast<int>(state.touch.size()) / LastTouch::size,
           deepest_overlap(s, state, state.e.data(), workspace.data())};
 }
 

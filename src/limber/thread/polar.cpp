@@ -14,6 +14,7 @@ LIMBER_KERNEL bool polar_kernel(int nodes, ElementArrays& a) {
     for (int c = 0; c < 3; ++c)
       for (int i = 0; i < 3; ++i) F(i, c) = load(a.F[3 * c + i] + j);
     P33 X = F;
+    bool far = false;  // from a rotation: then the iteration is scaled
     for (int iteration = 0; iteration < 30; ++iteration) {
       const P33 C = cofactors(X);
       const Pack det = X(0, 0) * C(0, 0) + X(0, 1) * C(0, 1) + X(0, 2) * C(0, 2);
@@ -23,11 +24,13 @@ LIMBER_KERNEL bool polar_kernel(int nodes, ElementArrays& a) {
         inverse += C(i, k) * C(i, k);
       }
       if (iteration == 0)
-        for (int i = 0; i < lanes && j + i < nodes; ++i)
-          if (!(det[i] > 1e-6)) good = false;
+        for (int i = 0; i < lanes; ++i) {
+          if (j + i < nodes && !(det[i] > 1e-6)) good = false;
+          if (!(std::abs(norm[i] - 3) < 1 && std::abs(det[i] - 1) < 0.5)) far = true;
+        }
       // The scale brings far gradients close in few steps and is 1 at a rotation.
       const Pack scale =
-          iteration < 4 ? root(root(inverse / norm) / root(det * det + pack(1e-300))) : pack(1);
+          far && iteration < 4 ? root(root(inverse / norm) / root(det * det + pack(1e-300))) : pack(1);
       const Pack s1 = 0.5 * scale, s2 = 0.5 / (scale * det);
       Pack change = pack(0);
       LIMBER_EACH33 {

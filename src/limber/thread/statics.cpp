@@ -33,6 +33,18 @@ struct Relaxation {
     return std::sqrt(sum);
   }
 
+  // Negative pivots of the tangent at rest, without the mass term.
+  void count_unstable(double sigma) {
+    if (s.options.solver != Solver::direct) return;
+    if (sigma != 0) {
+      evaluate(s, w.e.data(), true, 0, w);
+      external_forces(s, state, w.e.data(), state.t, load, 0, true, w);
+      hold(w, nodes(), w.rhs.data(), true, w.elements);
+    }
+    factor(s, nodes(), nodes() / 2, w);
+    out.negative = w.solver.negative();
+  }
+
   bool relax() {
     double sigma = 0;
     bool settled = false;  // the last step was Newton's and moved nothing: what is left is rounding
@@ -55,14 +67,16 @@ struct Relaxation {
       hold(w, nodes(), w.rhs.data(), true, w.elements);
       const double left = norm(w.rhs.data());
       out.residual = left / acting;
-      if (out.residual < options.tolerance || settled) return true;
+      if (out.residual < options.tolerance || settled) {
+        count_unstable(sigma);
+        return true;
+      }
       // Far from rest the way leads downhill only where the tangent has no negative direction. Near it Newton
       // may go on: an equilibrium that is not stable is one too, and the report says so.
       if (factor(s, nodes(), nodes() / 2, w) >= 0 && out.residual > 1e-3) {
         sigma = std::max(4 * sigma, unit);
         continue;
       }
-      out.negative = sigma == 0 ? w.solver.negative() : out.negative;
       std::copy_n(w.rhs.begin(), n, w.delta.begin());
       thread::solve(s, nodes(), w.delta.data(), w);
       if (local) to_world(w, nodes(), w.delta.data(), w.delta.data());

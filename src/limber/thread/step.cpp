@@ -6,7 +6,7 @@
 //
 // with the exact tangent K. One Newton iteration is enough while directions change little in a step; another
 // one follows when they do. A step that fails (turned inside out, not positive definite, contact not kept
-// apart) is divided in two, up to eight times.
+// apart) is divided in two, again and again down to 1/256.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 constexpr double enough = 0.02;   // [rad] change of direction in an iteration after which it is the last
 constexpr double too_much = 1.5;  // … and beyond which the step is divided
 constexpr int most_iterations = 12;
-constexpr int most_halvings = 8;
+constexpr double least_part = 1.0 / 256;  // of a step that is divided
 
 struct Scheme {
   double ch = 0;
@@ -47,6 +47,7 @@ struct Stepper {
   State& state;
   WorkspaceData& w;
   result::SolveReport& report;
+  bool started = false;  // w.start is kept
 
   bool touching() const { return s.contact && w.contact.active > 0; }
 
@@ -116,7 +117,7 @@ struct Stepper {
       if (!evaluate(s, w.e.data(), true, weight, w)) return false;
       residual(k, t, true);
       hold(w, nodes, w.rhs.data(), true, w.elements);
-      const int top = s.contact && w.contact.top >= 0 ? w.contact.top : nodes / 2;
+      const int top = s.contact && w.contact.high >= 0 ? (w.contact.low + w.contact.high) / 2 : nodes / 2;
       if (factor(s, nodes, top, w) >= 0) return false;
       std::copy_n(w.rhs.begin(), 12 * nodes, w.delta.begin());
       solve(s, nodes, w.delta.data(), w);
@@ -177,28 +178,36 @@ struct Stepper {
   void finish_contacts() {
     ContactWork& c = w.contact;
     state.touch.clear();
-    for (std::size_t k = 0; k < c.touches.size(); ++k) {
-      const double* x = c.lambda.data() + 4 * k;
-      if (x[0] <= 0) continue;
-      const Touch& at = c.touches[k];
-      const Vec3 force = x[0] * at.n + x[1] * at.t1 + x[2] * at.t2;
-      for (const double v : {double(at.key[0]), double(at.key[1]), force[0], force[1], force[2]})
+    for (const LastTouch& t : c.last)
+      for (const double v : {double(t.a), double(t.b), t.xi_a, t.xi_b, t.force[0], t.force[1], t.force[2]})
         state.touch.push_back(v);
-    }
     state.dissipated += c.friction_work;
-    c.active = static_cast<int>(state.touch.size()) / 5;
+    c.active = static_cast<int>(state.touch.size()) / LastTouch::size;
   }
 
-  bool divided(double h, int halvings) {
-    w.before = state;
-    if (advance(h)) return true;
-    state = w.before;
-    if (halvings == 0) return false;
-    ++report.substeps;
-    const State kept = state;  // w.before is used again below
-    if (divided(h / 2, halvings - 1) && divided(h / 2, halvings - 1)) return true;
-    state = kept;
-    return false;
+  // A step of size h, in as many parts as it takes. A part that fails leaves the state as it was and is
+  // halved; after one that does not the next may be twice as long.
+  bool divided(double h) {
+    double left = h, part = h;
+    while (left > 1e-12 * h) {
+      if (advance(std::min(part, left))) {
+        left -= std::min(part, left);
+        part *= 2;
+        continue;
+      }
+      if (part == h) keep_start();
+      part = std::min(part, left) / 2;
+      if (part < h * least_part) return false;
+      ++report.substeps;
+    }
+    return true;
+  }
+
+  // Steps in several parts need the beginning when a later part fails.
+  void keep_start() {
+    if (started) return;
+    w.start = state;
+    started = true;
   }
 
   // With contact a step is at most `substep`, and nothing moves farther than a radius.
@@ -228,22 +237,22 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
   }
   const double end = state.t + h;
   const std::int64_t number = state.step;
-  State& start = w.start;
-  start = state;
   Stepper stepper{s, state, w, report};
   double left = h;
-  w.contact.active = static_cast<int>(state.touch.size()) / 5;
+  w.contact.active = static_cast<int>(state.touch.size()) / LastTouch::size;
   while (left > 1e-12 * h) {
     const double limit = stepper.longest();
     const double part = left <= limit ? left : left / std::ceil(left / limit);
-    if (!stepper.divided(part, most_halvings)) {
-      state = start;
+    if (part < left) stepper.keep_start();
+    if (!stepper.divided(part)) {
+      if (stepper.started) state = w.start;
       report.status = result::Status::not_converged;
       report.time = state.t;
       report.message = fmt::format(
-          "the step at t = {:.6g} s did not converge, divided {} times; a shorter step or a finer mesh may "
+          "the step at t = {:.6g} s did not converge, divided into {:.0f}; a shorter step or a finer mesh "
+          "may "
           "help",
-          state.t, most_halvings);
+          state.t, 1 / least_part);
       return report;
     }
     left -= part;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
 #include "limber/contact/box_tree.h"
 #include "limber/contact/cone_solver.h"
@@ -79,6 +80,14 @@ struct Tether {
   bool tension_only = false;
 };
 
+// A hand of a live view on a thread: f = k (target − x) − d ẋ.
+struct Hand {
+  int thread = 0;
+  double s = 0;
+  Vec3 target = Vec3::Zero();
+  double stiffness = 0, damping = 0;
+};
+
 struct Column {
   Quantity quantity = Quantity::position;
   int thread = -1;
@@ -128,13 +137,35 @@ struct Touch {
   Vec3 n = Vec3::Zero(), t1 = Vec3::Zero(), t2 = Vec3::Zero();  // n from b to a
   double free_gap = 0;                                          // gap less n·(motion of the step so far)
   Vec3 slip0 = Vec3::Zero();  // slip of a step that moves nothing: given motions of nodes and solids
-  std::array<int, 2> key{};   // of the two capsules, for warm starts
+  int other = 0;              // −1 − the solid
+};
+
+// Where a contact was and its force, at the end of the last step or iteration.
+struct LastTouch {
+  int a = 0, b = 0;  // slots; b < 0: the solid −1 − b
+  double xi_a = 0, xi_b = 0;
+  Vec3 force = Vec3::Zero();      // on a
+  static constexpr int size = 7;  // doubles of State::touch
+};
+
+// A contact's rows of J: two or four nodes; d: normal and tangents in node axes, with the side's sign.
+struct TouchRows {
+  int count = 0, first = 0, last = 0;
+  int node[4];
+  double weight[4][4];  // of x, x_,x, x_,y, x_,z; 0 where they are held
+  double d[4][3][3];
+};
+// The motion A⁻¹Jᵀ of a contact's unit forces over nodes first … last, in the pool.
+struct TouchField {
+  int first = 0, last = 0;
+  std::ptrdiff_t offset = 0;
 };
 
 struct Capsule {
   int slot = 0, part = 0, thread = 0;
   double xi0 = 0, xi1 = 0;
   double s0 = 0, s1 = 0;  // [m] along the thread
+  double off = 0;         // [m] of the midline from it, at most
   bool last = false;      // of its thread
 };
 
@@ -144,25 +175,28 @@ struct ContactWork {
   contact::BoxTree tree;
   std::vector<std::pair<int, int>> pairs;  // capsules that may touch; second < 0: solid −1 − second
   std::vector<contact::Solid> solids0, solids1;
-  double bound = 0;  // [m] how far anything may move for `pairs` to hold
-  int top = -1;      // highest node of a pair; −1: none
+  double bound = 0;        // [m] how far anything may move for `pairs` to hold
+  int low = 0, high = -1;  // nodes that a pair may touch
   std::vector<Touch> touches;
-  std::vector<double> pool;         // rows after forward substitution, four a contact side by side
-  std::vector<std::size_t> offset;  // (touches) into pool
-  std::vector<int> first, end;      // (touches) nodes
+  std::vector<LastTouch> last;
+  std::vector<Touch> last_touches;  // (last) where they are at the beginning
+  std::vector<TouchRows> rows;      // (touches)
+  std::vector<TouchField> fields;   // (touches)
+  std::vector<double> pool;         // (nodes x 48 each) of the fields
+  std::vector<double> column;       // (nodes x 48) scratch, zero
   contact::ContactMatrix W;
+  contact::ConeSolver solver;
   std::vector<double> block;  // (pairs of touches x 16), and which they are
   std::vector<std::pair<int, int>> blocks;
   std::vector<int> order, degree;
+  std::vector<std::pair<double, int>> by_place;
   std::vector<double> free, friction, lambda;
-  std::vector<double> shift;        // (nodes x 12) A⁻¹Jᵀλ
-  std::vector<double> free_motion;  // (nodes x 12) of the step without contact, in node axes
-  std::vector<Pose> X0, X1;         // bodies at the beginning and the end of the step
-  const State* state = nullptr;     // whose forces warm starts come from
-  std::size_t hint = 0;
-  long sweeps = 0;           // of the forces' iteration, in all
-  int active = 0;            // contacts with a force in the last step
-  double friction_work = 0;  // [J] taken by friction in the step at hand
+  std::vector<double> shift;                // (nodes x 12) A⁻¹Jᵀλ
+  std::vector<double> free_motion;          // (nodes x 12) of the step without contact, in node axes
+  std::vector<Pose> X0, X1;                 // bodies at the beginning and the end of the step
+  long passes = 0, sweeps = 0, solves = 0;  // of the forces' iteration, in all
+  int active = 0;                           // contacts with a force in the last step
+  double friction_work = 0;                 // [J] taken by friction in the step at hand
 };
 
 struct WorkspaceData {
@@ -181,8 +215,9 @@ struct WorkspaceData {
   std::vector<double> e, e_hat, v_hat, rhs, delta, external, scratch;  // (nodes x 12)
   std::vector<double> e_start, e_try;
   std::vector<Pose> X_WB;
+  std::optional<Hand> hand;
   ContactWork contact;
-  State before, start;
+  State start;
   // CG
   std::vector<double> cg_r, cg_z, cg_p, cg_q, cg_block;
   std::vector<double> K;  // (24 x 24) scratch of the other elements
@@ -204,8 +239,7 @@ bool adapt(const SystemData& s, State& state, WorkspaceData& w);
 
 // --- forces.cpp
 // Gradient w.elements.g and, with a tangent, blocks of mass_weight · M + K at the coordinates e; false if a
-// gradient is turned inside out or an element turns by nearly π (by 2.7 rad with contact: such a midline
-// means nothing to capsules).
+// gradient is turned inside out or an element is beyond the wall that keeps it from folding.
 bool evaluate(const SystemData& s, const double* e, bool tangent, double mass_weight, WorkspaceData& w);
 // Loads, gravity, tethers at the coordinates e and time t in world axes into w.external; their stiffness
 // (tethers) is added to the diagonal blocks if `tangent`. ch > 0: dampers too.
@@ -233,6 +267,8 @@ double deepest_overlap(const SystemData& s, const State& state, const double* e,
 // --- contact_rows.cpp: W and the forces.
 void add_rows(const SystemData& s, int from, WorkspaceData& w);       // touches from index `from` on
 void solve_forces(const SystemData& s, int nodes, WorkspaceData& w);  // into w.delta
+// The motion with the forces c.last at these places, into w.delta.
+void apply_last_forces(const std::vector<Touch>& touches, int nodes, WorkspaceData& w);
 
 // Position of the midline and of a director in a slot.
 struct Midline {

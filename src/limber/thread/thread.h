@@ -69,7 +69,7 @@ struct State {
   std::vector<double> e_before, v_before;  // (nodes x 12) one step ago, for bdf2
   double h_before = 0;                     // [s] that step; 0: none
   std::vector<double> strain_before;       // (slots x 24) strains of the last two steps, where a thread damps
-  std::vector<double> touch;  // (contacts x 5) the two capsules and the force of each contact: warm start
+  std::vector<double> touch;  // (contacts x 7) the places and the force of each contact: warm start
   double dissipated = 0,
          work = 0;  // [J] since the start: by dampers and friction, by loads and given motions
   int node_count() const { return static_cast<int>(place.size()); }
@@ -145,6 +145,9 @@ struct Station {
   Vec2 moment{0, 0};     // [N·m] about y and z
 };
 Station station(const System& system, const State& state, Workspace& workspace, int thread, double s);
+// `count` of them from end to end.
+std::vector<Station> stations(const System& system, const State& state, Workspace& workspace, int thread,
+                              int count);
 
 // What the contact of the last step looked like.
 struct ContactReport {

@@ -1,0 +1,29 @@
+// What a live view needs of the method beyond steps: a handle to pull at, numbers to colour by, numbers of
+// one part, and a state from the lines of another method.
+#pragma once
+
+#include "limber/result/fields.h"
+#include "limber/result/handle.h"
+#include "limber/thread/thread.h"
+
+namespace limber::thread {
+
+// A hand on a place of a thread, from the next step on: f = k (target − x) − d ẋ, implicit. False if there is
+// no thread there.
+bool hold(const System& system, Workspace& workspace, const result::Handle& handle);
+void release(Workspace& workspace);
+result::Pull pull(const System& system, const State& state, Workspace& workspace);  // zero if nothing is held
+
+// "tension", "bending moment" and "twist" along every thread.
+result::Fields fields(const System& system, const State& state, Workspace& workspace);
+
+// Length, largest tension, moment, curvature and twist of a thread, by name.
+std::vector<result::Reading> readings(const System& system, const State& state, Workspace& workspace,
+                                      const std::string& name);
+
+// Threads laid along the lines of their names, without twist, with the rates between two moments. False if a
+// thread has no line there.
+bool adopt(const System& system, State& state, const result::Layout& layout, const result::Snapshot& before,
+           const result::Snapshot& now);
+
+}  // namespace limber::thread
