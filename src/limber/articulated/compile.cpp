@@ -335,7 +335,7 @@ SystemData::SystemData(elastic::LinkedModel linked, const Options& opts)
 WorkspaceData::WorkspaceData(const SystemData& s)
     : workers(s.worth_threads() ? std::make_unique<multibody::Workers>(s.options.threads) : nullptr),
       links(s.tree.size()),
-      links_other(s.options.error > 0 ? s.tree.size() : 0),
+      links_other(s.options.error > 0 || !s.loops.empty() ? s.tree.size() : 0),
       tau(s.tree.v_count()),
       wrench(s.tree.size()),
       joint_block(s.tree.block_count()),

@@ -31,6 +31,7 @@ class Stepper {
 
   bool midpoint() const { return s_.options.integrator == Integrator::midpoint; }
   bool attempt(double t, double h);
+  double gained_energy(double t, double h);
   bool solve(double t, double h);
   bool solve_euler(double t, double h);
   int too_much_at_once(double h);
