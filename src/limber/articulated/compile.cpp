@@ -237,20 +237,12 @@ void lay_out_scalars(SystemData& s) {
       case Quantity::spring_tension:
         add(p.name, unit_of(p.quantity), {p.quantity, {}, -1, p.spring.value, 0});
         break;
-      case Quantity::kinetic_energy:
-      case Quantity::gravity_energy:
-      case Quantity::elastic_energy:
-      case Quantity::total_energy:
-      case Quantity::dissipated_energy:
-      case Quantity::work_energy:
-      case Quantity::remainder_energy:
-        break;  // always there, below
-      default:
-        break;  // of threads, refused
       case Quantity::rider_position:
         for (int k = 0; k < 3; ++k)
-          add(p.name + axes[k], "m", {p.quantity, {}, -1, -1, k, -1, p.rider.value});
+          add(p.name + axes[k], unit_of(p.quantity), {p.quantity, {}, -1, -1, k, -1, p.rider.value});
         break;
+      default:
+        break;  // energies are always there, below; what threads have is refused
     }
   }
   add("energy.kinetic", "J", {Quantity::kinetic_energy, {}, -1, -1, 0});

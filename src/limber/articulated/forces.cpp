@@ -193,12 +193,8 @@ void add_loop_laws(const SystemData& s, const Weights& weights, WorkspaceData& w
 void start_blocks(const SystemData& s, const double* q, WorkspaceData& w) {
   multibody::BlockSystem& m = w.blocks->system;
   multibody::set_kinematics(q, w.links, m);
-  for (int i = 0; i < s.tree.size(); ++i) {
-    const Inertia& I = s.tree[i].inertia;
-    const Mat3& R = w.links[i].X_WM.R;
-    const Mat3 h = math::skew(R * I.h);
-    m.diagonal[i] << R * I.I * R.transpose(), h, -h, Mat3(Vec3::Constant(I.m).asDiagonal());
-  }
+  for (int i = 0; i < s.tree.size(); ++i)
+    m.diagonal[i] = multibody::world_inertia(s.tree[i].inertia, w.links[i].X_WM.R);
   for (Mat6& block : m.off) block.setZero();
   place_loops(s, w.links, w.blocks->loops);
   for (std::size_t l = 0; l < s.loops.size(); ++l) {

@@ -1,4 +1,5 @@
-// Bounds of joint coordinates: their value, their row in rates, and their row beside a loop's own.
+// Bounds of joint coordinates: their value, their row in rates, and their row beside a loop's own; locks and
+// servos, which steps and statics share.
 #include "limber/articulated/system.h"
 #include "limber/math/so3.h"
 #include "limber/multibody/joint_kinematics.h"
@@ -58,6 +59,24 @@ Vec6 limit_row(const SystemData& s, const Limit& limit, const double* q) {
     row.tail<3>() = math::to_matrix(Quat(x[0], x[1], x[2], x[3])).row(limit.dof - 3).transpose();
   }
   return row;
+}
+
+JointLock& lock_of(int link, std::vector<JointLock>& locks, std::vector<int>& lock_index) {
+  int& index = lock_index[link];
+  if (index < 0) {
+    index = static_cast<int>(locks.size());
+    locks.emplace_back();
+    locks.back().link = link;
+    locks.back().rows = 0;
+    locks.back().C.setZero();
+    locks.back().g.setZero();
+  }
+  return locks[index];
+}
+
+ServoState servo_state(double force, double max_force) {
+  if (force > max_force) return ServoState::at_maximum;
+  return force < -max_force ? ServoState::at_minimum : ServoState::linear;
 }
 
 }  // namespace limber::articulated

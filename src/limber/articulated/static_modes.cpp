@@ -88,12 +88,7 @@ void Equilibrium::dense_modes(StaticResult& out, int wanted) {
 }
 
 Mat6 Equilibrium::world_inertia(int i) const {
-  const Inertia& I = s_.tree[i].inertia;
-  const Mat3& R = w_.links[i].X_WM.R;
-  const Mat3 h = math::skew(R * I.h);
-  Mat6 M;
-  M << R * I.I * R.transpose(), h, -h, Mat3(Vec3::Constant(I.m).asDiagonal());
-  return M;
+  return multibody::world_inertia(s_.tree[i].inertia, w_.links[i].X_WM.R);
 }
 
 void Equilibrium::mass_times(const double* x, double* y) {

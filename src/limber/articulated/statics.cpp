@@ -101,25 +101,15 @@ void Equilibrium::assemble(double sigma) {
 void Equilibrium::set_locks() {
   for (const JointLock& lock : locks_) lock_index_[lock.link] = -1;
   locks_.clear();
-  const auto lock_of = [&](int link) -> JointLock& {
-    if (lock_index_[link] < 0) {
-      lock_index_[link] = static_cast<int>(locks_.size());
-      JointLock lock;
-      lock.link = link, lock.rows = 0;
-      lock.C.setZero(), lock.g.setZero();
-      locks_.push_back(lock);
-    }
-    return locks_[lock_index_[link]];
-  };
   for (const CompiledMotion& m : s_.motions) {
-    JointLock& lock = lock_of(m.link);
+    JointLock& lock = lock_of(m.link, locks_, lock_index_);
     lock.rows = s_.tree[m.link].dofs;
     lock.C.setIdentity();
   }
   for (std::size_t l = 0; l < s_.limits.size(); ++l) {
     const Limit& limit = s_.limits[l];
     if (!touched_[l] || limit.loop >= 0) continue;
-    JointLock& lock = lock_of(limit.link);
+    JointLock& lock = lock_of(limit.link, locks_, lock_index_);
     lock.C.row(lock.rows) = limit_row(s_, limit, q_.data()).transpose();
     lock.g[lock.rows++] = limit.bound - limit_coordinate(s_, limit, q_.data(), nullptr);
   }
@@ -285,10 +275,7 @@ bool Equilibrium::update_servos() {
     const Link& link = s_.tree[drive.link];
     for (int k = 0; k < link.dofs; ++k) {
       const double force = servo_force(drive, link, k, q_.data() + link.q, still.data(), t_);
-      const double max = drive.drive.max_force[k];
-      const ServoState wanted = force > max    ? ServoState::at_maximum
-                                : force < -max ? ServoState::at_minimum
-                                               : ServoState::linear;
+      const ServoState wanted = servo_state(force, drive.drive.max_force[k]);
       ServoState& state = w_.servo[6 * d + k];
       changed = changed || wanted != state;
       state = wanted;

@@ -17,18 +17,7 @@ void Stepper::set_locks(double t, double h, double gamma) {
     if (w_.limit_active[l] && s_.limits[l].loop < 0) lock_limit(s_.limits[l], h, gamma);
 }
 
-JointLock& Stepper::lock_of(int link) {
-  int& index = w_.lock_index[link];
-  if (index < 0) {
-    index = static_cast<int>(w_.locks.size());
-    w_.locks.emplace_back();
-    w_.locks.back().link = link;
-    w_.locks.back().rows = 0;
-    w_.locks.back().C.setZero();
-    w_.locks.back().g.setZero();
-  }
-  return w_.locks[index];
-}
+JointLock& Stepper::lock_of(int link) { return articulated::lock_of(link, w_.locks, w_.lock_index); }
 
 void Stepper::lock_motion(const CompiledMotion& m, double t, double h, double gamma) {
   const Link& link = tree_[m.link];
@@ -138,10 +127,7 @@ bool Stepper::update_servo(std::size_t d, double t, double h) {
   bool changed = false;
   for (int k = 0; k < link.dofs; ++k) {
     const double force = servo_force(drive, link, k, q, v, midpoint() ? t + h / 2 : t + h);
-    const double max = drive.drive.max_force[k];
-    const ServoState wanted = force > max    ? ServoState::at_maximum
-                              : force < -max ? ServoState::at_minimum
-                                             : ServoState::linear;
+    const ServoState wanted = servo_state(force, drive.drive.max_force[k]);
     ServoState& state = w_.servo[6 * d + k];
     // Within a step a servo only goes from linear to cut: it may be cut a step too long, never flicker.
     if (state != ServoState::linear || wanted == state) continue;

@@ -258,6 +258,11 @@ Vec6 limit_row(const SystemData& s, const Limit& limit, const double* q);
 int add_limit_row(const SystemData& s, const Limit& limit, const LoopState& at,
                   multibody::BlockSystem& system);
 
+// The lock of a link, made empty if there is none yet.
+JointLock& lock_of(int link, std::vector<JointLock>& locks, std::vector<int>& lock_index);
+// Whether a servo that would push with `force` can.
+ServoState servo_state(double force, double max_force);
+
 // Where a rider's weight stands at time t: up to two links with a share each; 0 if it is not on its road.
 struct RiderShare {
   int link = -1;

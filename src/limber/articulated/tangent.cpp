@@ -180,14 +180,8 @@ class Assembly {
   }
 
   void add_mass(double mass) {
-    for (int i = 0; i < s_.tree.size(); ++i) {
-      const Inertia& I = s_.tree[i].inertia;
-      const Mat3& R = w_.links[i].X_WM.R;
-      const Mat3 h = math::skew(R * I.h);
-      Mat6 M;
-      M << R * I.I * R.transpose(), h, -h, Mat3(Vec3::Constant(I.m).asDiagonal());
-      K_.diagonal[i] += mass * M;
-    }
+    for (int i = 0; i < s_.tree.size(); ++i)
+      K_.diagonal[i] += mass * multibody::world_inertia(s_.tree[i].inertia, w_.links[i].X_WM.R);
   }
 
   void augment(double rho, const std::vector<int>& loop_pair) {

@@ -80,6 +80,14 @@ struct BlockSolution {
 // Origins and motion subspaces from the links' poses.
 void set_kinematics(const double* q, const std::vector<LinkMotion>& links, BlockSystem& s);
 
+// A body's inertia in world axes at its link's origin.
+inline Mat6 world_inertia(const Inertia& I, const Mat3& R) {
+  const Mat3 h = math::skew(R * I.h);
+  Mat6 M;
+  M << R * I.I * R.transpose(), h, -h, Mat3(Vec3::Constant(I.m).asDiagonal());
+  return M;
+}
+
 // φ = J x, O(n) (Baxter 2019, alg. 2).
 void jacobian_times(const BlockSystem& s, const double* x, Vec6* twist);
 // The rest of the acceleration, φ̇ = J ẍ + J̇ v: what the links' accelerations are at ẍ = 0, in link axes.
