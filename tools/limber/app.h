@@ -18,6 +18,7 @@ void add_run(CLI::App& app, int& code);
 void add_static(CLI::App& app, int& code);
 void add_view(CLI::App& app, int& code);
 void add_compare(CLI::App& app, int& code);
+void add_reduce(CLI::App& app, int& code);
 void add_resume(CLI::App& app, int& code);
 void add_convert(CLI::App& app, int& code);
 void add_schema(CLI::App& app, int& code);

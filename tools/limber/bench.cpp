@@ -11,6 +11,7 @@ std::span<const Suite> suites() {
        bench_adaptive},
       {"thread", "steps a second of threads, without and with contact, beside conjugate gradients",
        bench_thread},
+      {"rom", "time of a step of reduced models, beside the whole mechanisms", bench_rom},
   };
   return list;
 }

@@ -26,6 +26,7 @@ std::vector<Figure> bench_articulated();
 std::vector<Figure> bench_chain();
 std::vector<Figure> bench_adaptive();
 std::vector<Figure> bench_thread();
+std::vector<Figure> bench_rom();
 void bench_structures(std::vector<Figure>& figures);  // its second part
 
 }  // namespace limber::cli

@@ -97,6 +97,10 @@ InfoSection options_section(const sim::RunOptions& o) {
   } else if (o.method == sim::Method::thread) {
     s.entries.push_back({"integrator", std::string(thread::to_string(o.thread.integrator)), "", ""});
     s.entries.push_back({"solver", std::string(thread::to_string(o.thread.solver)), "", ""});
+  } else if (o.method == sim::Method::rom) {
+    s.entries.push_back({"ends", fmt::format("{}", fmt::join(o.rom.ends, ", ")), "", ""});
+    s.entries.push_back({"integrator", std::string(rom::to_string(o.rom.integrator)), "", ""});
+    s.entries.push_back({"contact", std::string(rom::to_string(o.rom.solver)), "", ""});
   } else {
     s.entries.push_back(
         {"integrator", std::string(articulated::to_string(o.articulated.integrator)), "", ""});

@@ -23,11 +23,12 @@ void build_app(CLI::App& app, int& code) {
       "  limber new arm --template chain      write a first scene, arm.yaml\n"
       "  limber run arm.yaml                  simulate it into runs/arm\n"
       "  limber info runs/arm                 look at the result\n"
-      "  limber view arm.yaml                 see it move in a browser, and pull at it\n\n"
+      "  limber view arm.yaml                 see it move in a browser, and pull at it\n"
+      "  limber reduce arm.yaml --ends hand   the same arm as its hand feels it, in arm.rom\n\n"
       "Exit codes: 0 done, 2 bad input, 3 diverged or did not converge, 4 I/O or memory, 130 interrupted.");
   app.set_version_flag("--version", fmt::format("limber {}", sim::version()), "print the version and leave");
   app.require_subcommand(1);
-  for (const auto add : {add_new, add_check, add_info, add_run, add_static, add_view, add_compare, add_resume,
+  for (const auto add : {add_new, add_check, add_info, add_run, add_static, add_view, add_compare, add_reduce, add_resume,
                          add_convert, add_schema, add_bench, add_completion})
     add(app, code);
 }

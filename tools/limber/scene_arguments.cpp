@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "errors.h"
+#include "limber/result/recording.h"
 #include "limber/scene/expression.h"
 #include "terminal.h"
 
@@ -31,6 +32,21 @@ std::vector<std::pair<std::string, std::string>> parse_set(const std::vector<std
 scene::Scene load_scene(const SceneArguments& arguments) {
   scene::LoadOptions options;
   options.set = parse_set(arguments.set);
+  // A reduced model carries its scene along.
+  if (std::filesystem::path(arguments.file).extension() == ".rom") {
+    if (!options.set.empty())
+      throw UsageError("--set: a reduced model has no parameters left; set them when it is made (limber reduce)");
+    rom::ModelFile file;
+    try {
+      file = rom::load(result::read_file(arguments.file));
+    } catch (const std::invalid_argument& e) {
+      throw UsageError(fmt::format("{}: {}", arguments.file, e.what()));
+    }
+    const std::string name = std::filesystem::path(arguments.file).stem().string() + ".yaml";
+    scene::Scene scene = scene::parse(file.scene, name, {}, options);
+    scene.run.reduced = std::make_shared<rom::ReducedModel>(std::move(file.model));
+    return scene;
+  }
   return scene::load(arguments.file, options);
 }
 
@@ -44,7 +60,7 @@ void add_run_overrides(CLI::App& sub, RunOverrides& o) {
   sub.add_option("--time", o.time, "time to simulate")->type_name("TIME");
   sub.add_option("--step", o.step, "time step")->type_name("TIME");
   sub.add_option("--frame", o.frame, "time between recorded frames")->type_name("TIME");
-  sub.add_option("--method", o.method, "method")->check(CLI::IsMember({"articulated", "adaptive", "thread"}));
+  sub.add_option("--method", o.method, "method")->check(CLI::IsMember({"articulated", "adaptive", "thread", "rom"}));
   sub.add_option("--integrator", o.integrator, "integrator")
       ->check(CLI::IsMember({"midpoint", "euler", "implicit_euler", "sdirk", "bdf2"}));
   sub.add_option("--solver", o.solver, "solver of the linear systems")

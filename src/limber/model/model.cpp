@@ -131,7 +131,7 @@ std::vector<Problem> thread_features(const Model& model) {
     if (b.air_damping != 0) found.push_back({"beam", b.name, "air_damping", why});
     if (!b.velocity.isZero(0)) found.push_back({"beam", b.name, "velocity", why});
   }
-  if (model.contact()) found.push_back({"scene", "", "contact", why});
+  if (model.contact()) found.push_back({"scene", "", "contact", "only methods thread and rom know it"});
   for (const Probe& p : model.probes())
     if (p.quantity >= Quantity::tension) found.push_back({"probe", p.name, "", why});
   return found;

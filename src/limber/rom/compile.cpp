@@ -276,7 +276,9 @@ MechanismScratch::MechanismScratch(const Mechanism& m, int base_freedoms) : blen
   if (m.points.size() > 1) X_other.resize(m.bodies.size());
 }
 
-WorkspaceData::WorkspaceData(const SystemData& s) : X(s.start), solids(s.collidables.size()) {
+WorkspaceData::WorkspaceData(const SystemData& s) : workers(s.options.threads > 1 ? std::make_unique<multibody::Workers>(s.options.threads) : nullptr),
+      X(s.start),
+      solids(s.collidables.size()) {
   for (std::size_t k = 0; k < s.reduced.mechanisms.size(); ++k)
     mechanisms.emplace_back(s.reduced.mechanisms[k], s.mechanisms[k].base);
   for (std::size_t k = 0; k < solids.size(); ++k) solids[k].geometry = s.collidables[k].geometry;

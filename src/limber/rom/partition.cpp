@@ -90,8 +90,9 @@ class Partitioner {
           {"run", "", "rom.ends", "names the bodies that are touched and loaded; there is none"});
     for (const std::string& name : ends) {
       const auto bodies = model_.bodies();
-      const auto at =
+      auto at =
           std::find_if(bodies.begin(), bodies.end(), [&](const Body& b) { return b.name == name; });
+      if (at == bodies.end()) at = last_link(name);
       if (at == bodies.end()) {
         problems_.push_back({"run", "", "rom.ends", fmt::format("there is no body \"{}\"", name)});
         continue;
@@ -105,6 +106,19 @@ class Partitioner {
       end_[body] = 1;
       order_.push_back(body);
     }
+  }
+
+  // "finger.tip" of a beam: the last of the links "finger.0", "finger.1", …
+  std::span<const Body>::iterator last_link(const std::string& name) const {
+    const auto bodies = model_.bodies();
+    auto out = bodies.end();
+    if (!name.ends_with(".tip")) return out;
+    const std::string start = name.substr(0, name.size() - 3);
+    for (auto b = bodies.begin(); b != bodies.end(); ++b)
+      if (b->name.starts_with(start) && b->name.size() > start.size() &&
+          b->name.find_first_not_of("0123456789", start.size()) == std::string::npos)
+        out = b;
+    return out;
   }
 
   void refuse() {

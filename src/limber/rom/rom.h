@@ -59,7 +59,6 @@ struct Options {
   Integrator integrator = Integrator::euler;
   ContactSolver solver = ContactSolver::cone;
   int sweeps = 50;    // of pgs
-  bool links = true;  // poses of all links at every step; else where they are asked for
   int threads = 1;    // results do not depend on it
 };
 
@@ -110,6 +109,8 @@ class Workspace {
 
 result::SolveReport step(const System& system, State& state, Workspace& workspace, double h);
 void observe(const System& system, const State& state, Workspace& workspace, result::Snapshot& snapshot);
+// Poses of all bodies in the world, (bodies); valid until the workspace is used again.
+const std::vector<Pose>& update_links(const System& system, const State& state, Workspace& workspace);
 
 // The file of a reduced model: versioned, with a checksum, and with the scene it was made from, so that it
 // can be run alone. load throws std::invalid_argument, with what is wrong.

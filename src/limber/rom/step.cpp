@@ -50,8 +50,10 @@ void set_matrices(const Mechanism& m, int base, double h, double theta, Mechanis
   for (int k = 0; k < base; ++k) x.basis(k, k) = 1;
   x.basis.bottomRightCorner(n, r).noalias() = *U * x.solved;
   x.A.setZero(base + r, base + r);
-  const MatX inner = *M + theta * h * *D;
-  x.A.bottomRightCorner(r, r).noalias() = x.solved.transpose() * inner * x.solved;
+  x.inner = *M;
+  x.inner += theta * h * *D;
+  x.product.noalias() = x.inner * x.solved;
+  x.A.bottomRightCorner(r, r).noalias() = x.solved.transpose() * x.product;
   for (int k = 0; k < r; ++k) x.A(base + k, base + k) += theta * theta * h * h;
   x.M.setZero(base + n, base + n);
   for (int k = 0; k < w.blend.count; ++k) {
@@ -68,8 +70,9 @@ void set_matrices(const Mechanism& m, int base, double h, double theta, Mechanis
     x.A.bottomLeftCorner(r, 6) = x.A.topRightCorner(6, r).transpose();
   }
   x.llt.compute(x.A);
-  const MatX half = x.llt.matrixL().solve(x.basis.transpose());
-  x.inverse.noalias() = half.transpose() * half;
+  x.half = x.basis.transpose();
+  x.llt.matrixL().solveInPlace(x.half);
+  x.inverse.noalias() = x.half.transpose() * x.half;
 }
 
 // Loads on ends, on inner links and on the base, and weight where the base is free: into f (n_full).
@@ -173,7 +176,18 @@ void read_ends(const SystemData& s, const State& state, int k, double t, Mechani
   blend_at(m, w.ends, w.blend);
 }
 
-void mechanism_poses(const SystemData& s, int k, MechanismScratch& w) {
+// Blocks of links on all threads; which thread does which changes no bit.
+static void all_blocks(const LinkMaps& maps, const VecX& u, int blocks, multibody::Workers* workers, Pose* X) {
+  constexpr int least = 16;
+  if (!workers || blocks < 2 * least) return pose_blocks(maps, u.data(), 0, blocks, X);
+  workers->arena.execute([&] {
+    const int parts = std::min(blocks / least, 2 * workers->arena.max_concurrency());
+    tbb::parallel_for(0, parts,
+                      [&](int p) { pose_blocks(maps, u.data(), blocks * p / parts, blocks * (p + 1) / parts, X); });
+  });
+}
+
+void mechanism_poses(const SystemData& s, int k, MechanismScratch& w, multibody::Workers* workers) {
   const Mechanism& m = s.reduced.mechanisms[k];
   const Blend& b = w.blend;
   const int links = static_cast<int>(m.bodies.size()), blocks = (links + 3) / 4;
@@ -181,13 +195,13 @@ void mechanism_poses(const SystemData& s, int k, MechanismScratch& w) {
   const auto set_ends = [&] {  // they are where the state says
     for (std::size_t e = 0; e < m.ends.size(); ++e) w.X[m.ends[e]] = w.ends.X[e];
   };
-  pose_blocks(maps[b.point[0]], b.u[0].data(), 0, blocks, w.X.data());
+  all_blocks(maps[b.point[0]], b.u[0], blocks, workers, w.X.data());
   if (b.count == 1) return set_ends();
   // Means: the first one's share, then the others'.
   w.blend.lanes.resize(static_cast<std::size_t>(links) * 7);
   double* sum = w.blend.lanes.data();
   for (int i = 0; i < b.count; ++i) {
-    if (i > 0) pose_blocks(maps[b.point[i]], b.u[i].data(), 0, blocks, w.X_other.data());
+    if (i > 0) all_blocks(maps[b.point[i]], b.u[i], blocks, workers, w.X_other.data());
     const Pose* X = i > 0 ? w.X_other.data() : w.X.data();
     for (int l = 0; l < links; ++l) {
       const Quat r = math::to_quat(X[l].R);
@@ -212,7 +226,7 @@ void place_bodies(const SystemData& s, const State& state, bool links, Workspace
     const Mechanism& m = s.reduced.mechanisms[k];
     MechanismScratch& x = w.mechanisms[k];
     if (links) {
-      mechanism_poses(s, static_cast<int>(k), x);
+      mechanism_poses(s, static_cast<int>(k), x, w.workers.get());
       if (m.free_base)
         for (std::size_t l = 0; l < m.bodies.size(); ++l) w.X[m.bodies[l]] = x.base * x.X[l];
       else
@@ -222,6 +236,15 @@ void place_bodies(const SystemData& s, const State& state, bool links, Workspace
       for (std::size_t e = 0; e < m.ends.size(); ++e) w.X[m.bodies[m.ends[e]]] = x.base * x.ends.X[e];
   }
   for (const PropPlace& p : s.props) w.X[p.body] = pose_at(state.q.data() + p.q);
+}
+
+const std::vector<Pose>& update_links(const System& system, const State& state, Workspace& workspace) {
+  const SystemData& s = system.data();
+  WorkspaceData& w = workspace.data();
+  for (std::size_t k = 0; k < s.mechanisms.size(); ++k)
+    read_ends(s, state, static_cast<int>(k), state.t, w.mechanisms[k]);
+  place_bodies(s, state, true, w);
+  return w.X;
 }
 
 result::SolveReport step(const System& system, State& state, Workspace& workspace, double h) {
@@ -324,7 +347,7 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
       // The base stands where the links' centre of mass is on its way.
       const Mat3 R = x.base.R * math::so3_exp(h * x.v_new.head<3>());
       blend_at(m, x.ends, x.blend);
-      mechanism_poses(s, static_cast<int>(k), x);
+      mechanism_poses(s, static_cast<int>(k), x, w.workers.get());
       Vec3 c = Vec3::Zero();
       for (std::size_t l = 0; l < m.bodies.size(); ++l) c += m.inertias[l].m * (x.X[l] * m.inertias[l].com());
       c /= mass;

@@ -10,6 +10,7 @@
 #include "limber/contact/friction.h"
 #include "limber/elastic/beam_links.h"
 #include "limber/elastic/spring_law.h"
+#include "limber/multibody/parallel_walk.h"
 #include "limber/rom/blend.h"
 #include "limber/rom/pose_batch.h"
 #include "limber/rom/rom.h"
@@ -95,7 +96,7 @@ struct StepMatrices {
   MatX basis;         // (n_full × r)
   MatX inverse;       // A⁻¹ (n_full × n_full)
   MatX M;             // 𝓜 (n_full × n_full)
-  MatX A, solved;     // scratch
+  MatX A, solved, inner, product, half;  // scratch
   Eigen::LLT<MatX> llt;
 };
 
@@ -134,6 +135,7 @@ struct HeldPoint {
 
 struct WorkspaceData {
   explicit WorkspaceData(const SystemData& s);
+  std::unique_ptr<multibody::Workers> workers;
   std::vector<MechanismScratch> mechanisms;
   std::vector<Pose> X;  // (bodies) in the world, by place_bodies()
   std::vector<contact::Solid> solids;
@@ -160,7 +162,7 @@ struct WorkspaceData {
 void read_ends(const SystemData& s, const State& state, int mechanism, double t, MechanismScratch& w);
 // Poses of all bodies in the world (links: all of them, or ends alone).
 void place_bodies(const SystemData& s, const State& state, bool links, WorkspaceData& w);
-void mechanism_poses(const SystemData& s, int mechanism, MechanismScratch& w);
+void mechanism_poses(const SystemData& s, int mechanism, MechanismScratch& w, multibody::Workers* workers);
 
 // Force and moment of loads on a body at time t, own axes at its origin.
 Vec6 load_wrench(const PointLoad& load, const Pose& X_WB, double t);

@@ -142,6 +142,24 @@ std::string Fields::text(std::string_view name) const {
   return "";
 }
 
+std::vector<std::string> Fields::names(std::string_view name) const {
+  key(name, Type::names);
+  const Node* list = find(name);
+  std::vector<std::string> out;
+  if (!list) return out;
+  if (!list->is_sequence()) {
+    error(name, fmt::format("expected a list of names, got {}", describe(*list)));
+    return out;
+  }
+  for (const Node* item : list->items) {
+    if (item->is_scalar())
+      out.emplace_back(item->text);
+    else
+      reader.error(*item, path(name), fmt::format("expected a name, got {}", describe(*item)));
+  }
+  return out;
+}
+
 int Fields::choice(std::string_view name, int fallback) const {
   const Key& k = key(name, Type::choice);
   const Node* node = find(name);

@@ -27,6 +27,7 @@ class Fields {
   int integer(std::string_view name, int fallback) const;
   bool boolean(std::string_view name) const;
   std::string text(std::string_view name) const;
+  std::vector<std::string> names(std::string_view name) const;
   int choice(std::string_view name, int fallback) const;  // index into the choices
   Vec3 vector(std::string_view name, const Vec3& fallback = Vec3::Zero()) const;
   std::optional<std::vector<double>> numbers(std::string_view name) const;
@@ -115,6 +116,7 @@ void read_run(const Fields& scene);
 void read_contact(const Fields& scene);
 void read_thread(const Fields& beam, Beam& out);
 void read_thread_run(const Fields& run, thread::Options& options);
+void read_rom_run(const Fields& run, rom::Options& options);
 PolylinePath spline_through(const std::vector<Vec3>& points);
 
 // What short forms share: shape and mass of a link, its joint.

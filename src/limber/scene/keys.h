@@ -17,6 +17,7 @@ enum class Type : unsigned char {
   text,             // words
   choice,           // one of `choices`
   name,             // the name of a thing of kind `refers`
+  names,            // a list of such names
   place,            // world, body, body.point, beam.tip, beam@0.5, or {on, at}
   places,           // two of them
   vector,           // `count` quantities
@@ -93,6 +94,10 @@ enum class ObjectType : unsigned char {
   contact,
   plane,
   thread_run,
+  rom_run,
+  rom_point,
+  rom_load,
+  rom_range,
   run
 };
 

@@ -187,5 +187,7 @@ std::vector<Object> load_objects();
 // keys_table_threads.cpp
 std::vector<Key> thread_beam_keys();
 std::vector<Object> thread_objects();
+// keys_table_rom.cpp
+std::vector<Object> rom_objects();
 
 }  // namespace limber::scene::keys

@@ -340,9 +340,10 @@ std::vector<Object> load_objects() {
        "run",
        "How to run it",
        "",
-       {choice("method", "articulated adaptive thread",
+       {choice("method", "articulated adaptive thread rom",
                "articulated: dynamics; adaptive: quasi-statics of large trees, moving only what the error "
-               "asks for; thread: every beam is a thread, with contact")
+               "asks for; thread: every beam is a thread, with contact; rom: mechanisms reduced to their end "
+               "effectors, with contact")
             .otherwise("articulated"),
         quantity("time", time, "to simulate").with(Range::positive).otherwise("5 s"),
         quantity("step", time, "").with(Range::positive).otherwise("10 ms"),
@@ -392,6 +393,7 @@ std::vector<Object> load_objects() {
             .with(Range::at_least_one)
             .otherwise("40"),
         object("thread", T::thread_run, "options of method thread"),
+        object("rom", T::rom_run, "options of method rom"),
         integer("threads", "results do not depend on it").with(Range::at_least_one).otherwise("1")},
        {},
        "",

@@ -169,6 +169,10 @@ void read_run(const Fields& scene) {
   sim::RunOptions& run = scene.reader.run;
   run.method = sim::all_methods[fields.choice("method", 0)];
   read_thread_run(fields, run.thread);
+  read_rom_run(fields, run.rom);
+  if (run.method == sim::Method::rom && run.rom.ends.empty() && !fields.has("rom"))
+    fields.error("method", "method rom needs to know its end effectors: rom: {ends: [...]}");
+  scene.reader.remember("run", "", fields.self(), fields.mark(), fields.path());
   run.time = fields.quantity("time", run.time);
   run.step = fields.quantity("step", run.step);
   run.frame = fields.quantity("frame", run.frame);
@@ -187,7 +191,8 @@ void read_run(const Fields& scene) {
   if (run.adaptive.turn > 1) fields.error("turn", "must be at most 1");
   run.articulated.tolerance = fields.quantity("tolerance", run.articulated.tolerance);
   run.articulated.max_iterations = fields.integer("max_iterations", run.articulated.max_iterations);
-  run.articulated.threads = run.adaptive.threads = fields.integer("threads", run.articulated.threads);
+  run.articulated.threads = run.adaptive.threads = run.rom.threads =
+      fields.integer("threads", run.articulated.threads);
   if (run.method == sim::Method::adaptive && run.from_static)
     fields.error("from", "the adaptive method starts as written");
   if (run.step > run.time) fields.error("step", "is longer than the whole run");

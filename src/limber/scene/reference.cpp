@@ -53,6 +53,8 @@ std::string type_text(const Key& key) {
     }
     case Type::name:
       return fmt::format("name of a {}", key.refers);
+    case Type::names:
+      return fmt::format("list of names of a {}", key.refers);
     case Type::place:
       return std::string_view(key.name) == "at" ? "point or [place](#a-place)" : "[place](#a-place)";
     case Type::places:

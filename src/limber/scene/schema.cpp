@@ -75,6 +75,8 @@ Json value_schema(const Key& key) {
       return {{"type", Json::array({"string", "number"})}};
     case Type::name:
       return {{"type", "string"}};
+    case Type::names:
+      return {{"type", "array"}, {"items", {{"type", "string"}}}};
     case Type::choice: {
       Json choices = Json::array();
       for (const std::string_view c : split_choices(key)) choices.push_back(std::string(c));

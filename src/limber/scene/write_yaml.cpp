@@ -487,6 +487,35 @@ class Writer {
         .str();
   }
 
+  std::string rom_options() const {
+    const rom::Options& o = run_.rom;
+    const auto list = [](const std::vector<std::string>& items) {
+      return fmt::format("[{}]", fmt::join(items, ", "));
+    };
+    std::vector<std::string> points;
+    for (const rom::PointRequest& p : o.points) {
+      std::vector<std::string> loads;
+      for (const rom::EndLoad& l : p.loads)
+        loads.push_back(
+            Flow().add("on", l.end).add("force", vector(l.force)).add("moment", vector(l.moment)).str());
+      points.push_back(Flow().add("time", number(p.time)).add("loads", list(loads)).str());
+    }
+    return Flow()
+        .add("ends", list(o.ends))
+        .add("inertia", rom::to_string(o.build.inertia))
+        .add("construction", rom::to_string(o.build.construction))
+        .add("modes", fmt::format("{}", o.build.modes))
+        .add("points", list(points))
+        .add("range", Flow().add("force", number(o.force)).add("moment", number(o.moment)).str())
+        .add("end_error", number(o.end_error))
+        .add("gap_error", number(o.gap_error))
+        .add("most_points", fmt::format("{}", o.most_points))
+        .add("integrator", rom::to_string(o.integrator))
+        .add("solver", rom::to_string(o.solver))
+        .add("sweeps", fmt::format("{}", o.sweeps))
+        .str();
+  }
+
   // The options of the method that runs.
   void adaptive_run() {
     const adaptive::Options& o = run_.adaptive;
@@ -521,6 +550,7 @@ class Writer {
                        .add("max_iterations", fmt::format("{}", run_.articulated.max_iterations))
                        .add("threads", fmt::format("{}", run_.articulated.threads))
                        .add_if(run_.method == sim::Method::thread, "thread", thread_options())
+                       .add_if(!run_.rom.ends.empty(), "rom", rom_options())
                        .str());
   }
 

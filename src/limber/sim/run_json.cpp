@@ -49,6 +49,29 @@ Json options_json(const RunOptions& o) {
                       {"bend", o.thread.bend},
                       {"twist", o.thread.twist},
                       {"join", o.thread.join}};
+  if (o.method == Method::rom) {
+    Json points = Json::array();
+    const auto list = [](const Vec3& v) { return Json::array({v[0], v[1], v[2]}); };
+    for (const rom::PointRequest& p : o.rom.points) {
+      Json loads = Json::array();
+      for (const rom::EndLoad& l : p.loads)
+        loads.push_back({{"on", l.end}, {"force", list(l.force)}, {"moment", list(l.moment)}});
+      points.push_back({{"time", p.time}, {"loads", loads}});
+    }
+    json["rom"] = {{"ends", o.rom.ends},
+                   {"inertia", rom::to_string(o.rom.build.inertia)},
+                   {"construction", rom::to_string(o.rom.build.construction)},
+                   {"modes", o.rom.build.modes},
+                   {"points", points},
+                   {"force", o.rom.force},
+                   {"moment", o.rom.moment},
+                   {"end_error", o.rom.end_error},
+                   {"gap_error", o.rom.gap_error},
+                   {"most_points", o.rom.most_points},
+                   {"integrator", rom::to_string(o.rom.integrator)},
+                   {"solver", rom::to_string(o.rom.solver)},
+                   {"sweeps", o.rom.sweeps}};
+  }
   return json;
 }
 
@@ -95,6 +118,28 @@ RunOptions parse_options(const Json& json) {
     o.thread.bend = t.at("bend").get<double>();
     o.thread.twist = t.at("twist").get<double>();
     o.thread.join = t.at("join").get<double>();
+  }
+  if (o.method == Method::rom) {
+    const Json& r = json.at("rom");
+    const auto vec = [](const Json& j) { return Vec3(j.at(0).get<double>(), j.at(1).get<double>(), j.at(2).get<double>()); };
+    o.rom.ends = r.at("ends").get<std::vector<std::string>>();
+    o.rom.build.inertia = parse_enum(r.at("inertia").get<std::string>(), rom::all_inertia_kinds);
+    o.rom.build.construction = parse_enum(r.at("construction").get<std::string>(), rom::all_constructions);
+    o.rom.build.modes = r.at("modes").get<int>();
+    for (const Json& p : r.at("points")) {
+      rom::PointRequest request{p.at("time").get<double>(), {}};
+      for (const Json& l : p.at("loads"))
+        request.loads.push_back({l.at("on").get<std::string>(), vec(l.at("force")), vec(l.at("moment"))});
+      o.rom.points.push_back(std::move(request));
+    }
+    o.rom.force = r.at("force").get<double>();
+    o.rom.moment = r.at("moment").get<double>();
+    o.rom.end_error = r.at("end_error").get<double>();
+    o.rom.gap_error = r.at("gap_error").get<double>();
+    o.rom.most_points = r.at("most_points").get<int>();
+    o.rom.integrator = parse_enum(r.at("integrator").get<std::string>(), rom::all_integrators);
+    o.rom.solver = parse_enum(r.at("solver").get<std::string>(), rom::all_contact_solvers);
+    o.rom.sweeps = r.at("sweeps").get<int>();
   }
   return o;
 }

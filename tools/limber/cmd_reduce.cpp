@@ -1,0 +1,163 @@
+// limber reduce: a scene's mechanisms as seen from their end effectors, into one file that runs alone.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <Eigen/Dense>
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "errors.h"
+#include "exit_code.h"
+#include "limber/result/recording.h"
+#include "limber/scene/expression.h"
+#include "limber/sim/reduce.h"
+#include "scene_arguments.h"
+#include "terminal.h"
+
+namespace limber::cli {
+
+namespace {
+
+struct ReduceArguments {
+  SceneArguments scene;
+  std::vector<std::string> ends;
+  std::string out, inertia, construction, force, moment;
+  int modes = -1, most_points = -1;
+  double end_error = -1, gap_error = -1;
+  bool json = false, quiet = false;
+};
+
+double parse_quantity(const std::string& option, const std::string& text, const scene::Dimension& d) {
+  const auto unknown = [](std::string_view, std::string&) { return std::optional<scene::Quantified>(); };
+  const auto parsed = scene::compile_expression(text, unknown, false);
+  if (!parsed.expression) throw UsageError(fmt::format("{} '{}': {}", option, text, parsed.error));
+  if (!parsed.expression->loose && !scene::agree(parsed.expression->dimension, d))
+    throw UsageError(fmt::format("{} '{}': expected {}", option, text, scene::name_of(d)));
+  return parsed.expression->value;
+}
+
+void apply(const ReduceArguments& a, rom::Options& o) {
+  if (!a.ends.empty()) o.ends = a.ends;
+  for (const auto kind : rom::all_inertia_kinds)
+    if (a.inertia == rom::to_string(kind)) o.build.inertia = kind;
+  for (const auto kind : rom::all_constructions)
+    if (a.construction == rom::to_string(kind)) o.build.construction = kind;
+  if (a.modes >= 0) o.build.modes = a.modes;
+  if (!a.force.empty()) o.force = parse_quantity("--force", a.force, scene::dimension::force);
+  if (!a.moment.empty()) o.moment = parse_quantity("--moment", a.moment, scene::dimension::torque);
+  if (a.most_points > 0) o.most_points = a.most_points;
+  if (a.end_error > 0) o.end_error = a.end_error;
+  if (a.gap_error > 0) o.gap_error = a.gap_error;
+}
+
+// Lowest frequency of the reduced model at rest [Hz]; 0 where its base flies.
+double first_frequency(const rom::Mechanism& m) {
+  const rom::Point& p = m.points[0];
+  const Eigen::GeneralizedSelfAdjointEigenSolver<MatX> eigen(p.K_U, p.M_U);
+  return eigen.eigenvalues().size() > 0 && eigen.eigenvalues()[0] > 0 ? std::sqrt(eigen.eigenvalues()[0]) / (2 * pi) : 0;
+}
+
+nlohmann::json as_json(const rom::ReducedModel& reduced, const std::string& file, std::size_t bytes, double seconds) {
+  nlohmann::json out = {{"file", file}, {"bytes", bytes}, {"seconds", seconds}, {"mechanisms", nlohmann::json::array()}};
+  for (const rom::Mechanism& m : reduced.mechanisms) {
+    nlohmann::json ends = nlohmann::json::array();
+    for (const int e : m.ends) ends.push_back(m.names[e]);
+    nlohmann::json one = {{"name", m.name},
+                          {"links", m.bodies.size()},
+                          {"ends", ends},
+                          {"free_base", m.free_base},
+                          {"rank", m.points[0].rank},
+                          {"radius", m.radius},
+                          {"points", m.points.size()},
+                          {"first_frequency", first_frequency(m)}};
+    if (m.quality.tested > 0)
+      one["quality"] = {{"tested", m.quality.tested}, {"end_error", m.quality.end},   {"end_error_asked", m.quality.end_bound},
+                        {"gap", m.quality.gap},       {"gap_asked", m.quality.gap_bound}, {"force", m.quality.force},
+                        {"moment", m.quality.moment}};
+    out["mechanisms"].push_back(std::move(one));
+  }
+  return out;
+}
+
+std::string as_text(const rom::ReducedModel& reduced, const std::string& file, std::size_t bytes, double seconds) {
+  std::string out;
+  for (const rom::Mechanism& m : reduced.mechanisms) {
+    std::vector<std::string> ends;
+    for (const int e : m.ends) ends.push_back(m.names[e]);
+    out += fmt::format("{}: {} links seen from {}{}\n", m.name, m.bodies.size(), fmt::join(ends, ", "),
+                       m.free_base ? ", flying freely" : "");
+    out += fmt::format("  directions they can move in   {} of {}\n", m.points[0].rank, m.coordinates());
+    out += fmt::format("  linearisation points          {}\n", m.points.size());
+    if (const double f = first_frequency(m); f > 0) out += fmt::format("  first frequency               {:.4g} Hz\n", f);
+    if (m.quality.tested > 0) {
+      const auto& q = m.quality;
+      out += fmt::format("  within loads up to            {:.4g} N, {:.4g} N m on every end, {} poses compared\n", q.force,
+                         q.moment, q.tested);
+      out += fmt::format("  pose of the ends              off by {:.3g} of the radius at most (asked {:.3g}){}\n", q.end,
+                         q.end_bound, q.end > q.end_bound ? ": not reached, allow more points" : "");
+      out += fmt::format("  gaps of the joints            {:.3g} of the radius in sum at most (asked {:.3g}){}\n", q.gap,
+                         q.gap_bound, q.gap > q.gap_bound ? ": not reached, allow more points" : "");
+    }
+  }
+  out += fmt::format("wrote {} ({} bytes) in {:.2f} s; limber run {} simulates it\n", file, bytes, seconds, file);
+  return out;
+}
+
+int reduce_scene(const ReduceArguments& a) {
+  scene::Scene scene = load_scene(a.scene);
+  apply(a, scene.run.rom);
+  scene.run.method = sim::Method::rom;
+  scene.run.reduced = nullptr;
+  sim::validate(scene.run);
+  const auto start = std::chrono::steady_clock::now();
+  rom::ModelFile file;
+  const auto progress = [&](const std::string& what, int points) {
+    if (!a.quiet) message(fmt::format("limber: {}: point {}", what, points));
+  };
+  with_places(scene, [&] {
+    file.model = sim::reduce(scene.model, scene.run.rom, progress);
+    return 0;
+  });
+  file.scene = scene::write_yaml(scene.model, scene.run);
+  const std::string bytes = rom::save(file);
+  const std::string path =
+      a.out.empty() ? std::filesystem::path(a.scene.file).stem().string() + ".rom" : a.out;
+  result::write_atomically(path, bytes);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (a.json)
+    out(as_json(file.model, path, bytes.size(), seconds).dump(2) + "\n");
+  else if (!a.quiet)
+    out(as_text(file.model, path, bytes.size(), seconds));
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_reduce(CLI::App& app, int& code) {
+  auto a = std::make_shared<ReduceArguments>();
+  CLI::App* sub = app.add_subcommand("reduce", "reduce mechanisms to their end effectors, into a file that runs alone");
+  sub->add_option("scene", a->scene.file, "scene file")->required()->type_name("FILE");
+  add_set_option(*sub, a->scene.set);
+  sub->add_option("--ends", a->ends, "bodies that are touched and loaded (default: the scene's run.rom.ends)")
+      ->delimiter(',')
+      ->type_name("NAME,...");
+  sub->add_option("--out", a->out, "file to write (default: NAME.rom)")->type_name("FILE");
+  sub->add_option("--modes", a->modes, "internal vibrations beside the ends")->check(CLI::Range(0, 100));
+  sub->add_option("--inertia", a->inertia, "how the links' inertia is seen from the ends")
+      ->check(CLI::IsMember({"condensed", "operational", "published"}));
+  sub->add_option("--construction", a->construction, "exact, or the published walk")
+      ->check(CLI::IsMember({"exact", "walk"}));
+  sub->add_option("--force", a->force, "choose linearisation points by error, for forces up to this on every end")
+      ->type_name("FORCE");
+  sub->add_option("--moment", a->moment, "the same for moments")->type_name("MOMENT");
+  sub->add_option("--end-error", a->end_error, "allowed error of an end's pose, of the radius")->check(CLI::PositiveNumber);
+  sub->add_option("--gap-error", a->gap_error, "allowed sum of the joints' gaps, of the radius")->check(CLI::PositiveNumber);
+  sub->add_option("--most-points", a->most_points, "points that may be taken")->check(CLI::Range(1, 1000));
+  sub->add_flag("--quiet,-q", a->quiet, "no progress, no summary");
+  sub->add_flag("--json", a->json, "the summary as JSON on stdout");
+  sub->footer("Example:\n  limber reduce gripper.yaml --ends finger1,finger2 --force '20 N'\n  limber run gripper.rom");
+  sub->callback([a, &code] { code = reduce_scene(*a); });
+}
+
+}  // namespace limber::cli
