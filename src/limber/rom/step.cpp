@@ -90,6 +90,14 @@ void add_loads(const SystemData& s, int k, double t, WorkspaceData& all, VecX& f
       for (int c = 0; c < n; ++c) f[6 + c] += a * p.momentum.col(c).tail<3>().dot(g);
     }
   }
+  if (base == 0 && (!s.model.gravity().is_constant() || all.load != 1)) {  // the points know the weight of their time
+    const Vec3 g = all.load * s.model.gravity().value(t);
+    for (int i = 0; i < w.blend.count; ++i) {
+      const Point& p = m.points[w.blend.point[i]];
+      const Vec3 more = g - s.model.gravity().value(p.time);
+      for (int c = 0; c < n; ++c) f[c] += w.blend.weight[i] * p.momentum.col(c).tail<3>().dot(more);
+    }
+  }
   for (const PlacedLoad& load : s.loads) {
     if (load.at.mechanism != k) continue;
     const PointLoad& l = s.model.point_loads()[load.load];
