@@ -141,8 +141,11 @@ struct Compiler {
     s.contact = true;
     s.self_contact = model.contact()->self;
     s.friction = model.contact()->friction;
+    if (model.contact()->restitution > 0)
+      refuse("scene", "", "contact.restitution", "threads do not bounce: only bodies have a restitution");
     for (const limber::Plane& p : model.contact()->planes)
-      s.solids.push_back({-1, contact::HalfSpace{}, {math::rotation_from_z(p.normal.normalized()), p.at}});
+      s.solids.push_back(
+          {-1, contact::HalfSpace{}, {math::rotation_from_z(p.normal.normalized()), p.at}, s.friction});
     for (std::size_t i = 0; i < model.bodies().size(); ++i)
       for (const Shape& shape : model.bodies()[i].shapes) {
         contact::Geometry g;
@@ -152,7 +155,16 @@ struct Compiler {
           g = contact::Cylinder{b->radius, b->length};
         if (const auto* b = std::get_if<CapsuleShape>(&shape.geometry))
           g = contact::Capsule{b->radius, b->length};
-        s.solids.push_back({static_cast<int>(i), g, shape.X_BG});
+        if (const auto* b = std::get_if<HullShape>(&shape.geometry)) g = contact::Hull{b->hull};
+        if (const auto* b = std::get_if<MeshShape>(&shape.geometry))
+          g = contact::Mesh{std::make_shared<const contact::TriangleSurface>(
+              contact::make_surface(b->mesh->vertices, b->mesh->triangles))};
+        if (const auto* b = std::get_if<HeightFieldShape>(&shape.geometry))
+          g = contact::HeightField{std::make_shared<const contact::TriangleSurface>(
+              contact::make_height_field(b->size_x, b->size_y, b->columns, b->rows, b->heights))};
+        const auto& own = model.bodies()[i].friction;
+        s.solids.push_back(
+            {static_cast<int>(i), g, shape.X_BG, own ? friction_between(s.friction, *own) : s.friction});
       }
   }
 
