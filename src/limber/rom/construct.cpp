@@ -33,7 +33,7 @@ RangeInverse invert_in_range(const MatX& A, const VecX& scale, int most) {
   const VecX& values = eigen.eigenvalues();  // ascending
   const double largest = std::max(std::abs(values[0]), std::abs(values[n - 1]));
   RangeInverse out;
-  out.inverse = MatX::Zero(n, n);
+  out.inverse = out.projector = MatX::Zero(n, n);
   if (!(largest > 0)) return out;
   // What rounding leaves of a direction that the mechanism does not have is far below what it has: the widest
   // gap of the spectrum's lower part, never more than its degrees of freedom.
@@ -52,7 +52,9 @@ RangeInverse invert_in_range(const MatX& A, const VecX& scale, int most) {
     out.basis.col(k) = q;
     const VecX dual = eigen.eigenvectors().col(n - 1 - k).cwiseQuotient(scale);
     out.inverse += dual * dual.transpose() / values[n - 1 - k];
+    out.projector += q * dual.transpose();
   }
+  if (cut == n) out.projector.setIdentity();
   return out;
 }
 
@@ -91,8 +93,8 @@ class Builder {
     const VecX scale = twist_scale(ends_, 0, m_.radius);
     const RangeInverse K = invert_in_range(C, scale, motion_.tree.v_count());
     if (K.rank == 0) throw std::invalid_argument("its end effectors cannot move");
-    hold_shapes(C, K.inverse);
-    find_modes(C, K.inverse);
+    hold_shapes(K.inverse);
+    find_modes(K);
     respond_to_inputs(K.inverse);
 
     const int n = 6 * ends_ + m_.modes, inputs = static_cast<int>(m_.inputs.size());
@@ -116,9 +118,16 @@ class Builder {
     if (options_.inertia != InertiaKind::condensed) replace_inertia(K, out);
     out.input_force = input_force_;
     store_maps(inputs, out);
+    // An end moves as its own coordinates say: without the rounding of T C⁺.
+    for (int e = 0; e < ends_; ++e) {
+      double* map = out.map.data() + static_cast<std::size_t>(m_.ends[e]) * 6 * (n + inputs);
+      std::fill(map, map + 6 * (n + inputs), 0.0);
+      for (int c = 0; c < 6 * ends_; ++c)
+        Eigen::Map<Vec6>{map + 6 * c} = K.projector.block<6, 1>(6 * e, c);
+    }
     store_momentum(out);
     store_limits(K.inverse, inputs, out);
-    set_basis(scale, K, out);
+    set_basis(K, out);
     return out;
   }
 
@@ -150,7 +159,7 @@ class Builder {
   }
 
   // Shapes of the whole per unit of each end coordinate: B = T C⁺.
-  void hold_shapes(const MatX&, const MatX& K) {
+  void hold_shapes(const MatX& K) {
     shapes_.assign(6 * ends_, zero_like(motion_));
     for (int c = 0; c < 6 * ends_; ++c)
       for (int r = 0; r < 6 * ends_; ++r)
@@ -165,10 +174,10 @@ class Builder {
   }
 
   // Lowest vibrations with the ends held, by subspace iteration with K⁻¹.
-  void find_modes(const MatX&, const MatX& K) {
+  void find_modes(const RangeInverse& K) {
     const int wanted = m_.modes;
     if (wanted == 0) return;
-    const int inner = motion_.tree.v_count() - 1;
+    const int inner = motion_.tree.v_count() - K.rank;
     const int size = std::min(inner, 2 * wanted + 4);
     if (size < wanted)
       throw std::invalid_argument(fmt::format("it has fewer than {} internal vibrations", wanted));
@@ -188,7 +197,7 @@ class Builder {
       for (int c = 0; c < size; ++c) {
         for (int i = 0; i < motion_.tree.size(); ++i) wrench[i] = motion_.mass[i] * X[c].twist[i];
         motion_.solve(wrench, none, Y[c]);
-        hold_ends(K, Y[c]);
+        hold_ends(K.inverse, Y[c]);
       }
       // Yᵀ K Y = Yᵀ M X where the ends stand still.
       for (int i = 0; i < size; ++i)
@@ -315,8 +324,7 @@ class Builder {
     }
   }
 
-  void set_basis(const VecX& scale, const RangeInverse& K, Point& out) const {
-    (void)scale;
+  void set_basis(const RangeInverse& K, Point& out) const {
     const int n = 6 * ends_ + m_.modes;
     out.U = MatX::Zero(n, out.rank);
     out.U.topLeftCorner(6 * ends_, K.rank) = K.basis;

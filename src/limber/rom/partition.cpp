@@ -146,7 +146,10 @@ class Partitioner {
              "an end effector that is the base of its mechanism: name bodies that hang on it"});
       out.ends.push_back(place(body));
     }
-    for (const int body : bodies) out.inertias.push_back(model_.bodies()[body].inertia);
+    for (const int body : bodies) {
+      out.inertias.push_back(model_.bodies()[body].inertia);
+      out.names.push_back(model_.bodies()[body].name);
+    }
     for (const Drive& drive : model_.drives()) {
       if (ground_[drive.joint.value] || find(drive.joint.value) != find(root)) continue;
       for (int k = 0; k < dof_count(model_[drive.joint].kind); ++k) {

@@ -87,6 +87,7 @@ struct Quality {
 struct Mechanism {
   std::string name;
   std::vector<int> bodies;  // of the model, in its order
+  std::vector<std::string> names;  // of the bodies
   std::vector<int> ends;    // positions in `bodies`
   bool free_base = false;   // bodies[0] is free to fly
   double radius = 1;        // [m] of a sphere around it
@@ -122,6 +123,7 @@ MatX walk_accelerability(multibody::SmallMotion& motion, const std::vector<int>&
 // compared; at most `most` of them are kept.
 struct RangeInverse {
   MatX inverse;
+  MatX projector;  // onto the range
   MatX basis;  // (n × rank) of the range, columns orthonormal in scaled coordinates
   int rank = 0;
 };
