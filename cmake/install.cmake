@@ -5,6 +5,7 @@ include(CMakePackageConfigHelpers)
 # The public headers, by folder; a header that is not listed is not installed. tests/architecture checks that a
 # listed one includes only listed ones, tests/consumer that all of them compile from an installed copy.
 set(LIMBER_PUBLIC_HEADERS
+  math/convex_hull.h
   math/program.h
   math/so3.h
   math/spatial.h

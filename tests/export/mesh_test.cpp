@@ -18,10 +18,20 @@ double volume_of(const Mesh& mesh) {
   return six / 6;
 }
 
+HullShape a_hull() {
+  return {std::make_shared<const math::ConvexHull>(math::convex_hull(
+      {{0.1, 0, 0}, {0, 0.2, 0}, {-0.3, 0, 0}, {0, -0.1, 0.1}, {0, 0, 0.4}, {0, 0, -0.2}}))};
+}
+
 const std::vector<ShapeGeometry>& all_shapes() {
-  static const std::vector<ShapeGeometry> shapes = {BoxShape{{0.1, 0.2, 0.3}}, SphereShape{0.5},
-                                                    CylinderShape{0.2, 1.5}, CapsuleShape{0.3, 0.8},
-                                                    CapsuleShape{0.3, 0}};
+  static const std::vector<ShapeGeometry> shapes = {
+      BoxShape{{0.1, 0.2, 0.3}},
+      SphereShape{0.5},
+      CylinderShape{0.2, 1.5},
+      CapsuleShape{0.3, 0.8},
+      CapsuleShape{0.3, 0},
+      a_hull(),
+      MeshShape{std::make_shared<const TriangleMesh>(triangles_of(*a_hull().hull))}};
   return shapes;
 }
 
@@ -53,6 +63,15 @@ TEST(Mesh, NormalsAreUnitAndVerticesWithinTheShape) {
     // r cos, r sin and their sum round a few times
     for (const Vec3& p : mesh.positions) EXPECT_LE(p.norm(), bounding_radius(shape) * (1 + 1e-15));
   }
+}
+
+// Ground shares its vertices and looks up.
+TEST(Mesh, OfAHeightField) {
+  const Mesh mesh = mesh_of(HeightFieldShape{2, 1, 3, 2, {0, 0.1, 0, 0.2, 0.3, 0.1}});
+  EXPECT_EQ(mesh.positions.size(), 6u);
+  EXPECT_EQ(mesh.triangles.size(), 4u);
+  EXPECT_EQ(mesh.positions[5], Vec3(1, 0.5, 0.1));
+  for (const Vec3& n : mesh.normals) EXPECT_GT(n.z(), 0.5);
 }
 
 // The prism over a regular n-gon holds n/2 sin(2π/n) r² l; 24 roundings of a number of size 1.

@@ -233,5 +233,50 @@ TEST(Shape, AreasAndVolumes) {
   EXPECT_NEAR(I.about_com()(0, 0), 12 * (4 + 9) / 12.0, 1e-12);
 }
 
+// A box given by its corners, as a hull and as a mesh, moved off the origin: the box's own figures.
+TEST(Shape, HullsAndMeshesOfBoxesAreBoxes) {
+  const Vec3 size(1, 2, 3), at(0.3, -0.2, 0.5);
+  std::vector<Vec3> corners;
+  for (int i = 0; i < 8; ++i)
+    corners.push_back(at + 0.5 * size.cwiseProduct(Vec3(i & 1 ? 1 : -1, i & 2 ? 1 : -1, i & 4 ? 1 : -1)));
+  const auto hull = std::make_shared<const math::ConvexHull>(math::convex_hull(corners));
+  const auto mesh = std::make_shared<const TriangleMesh>(triangles_of(*hull));
+  EXPECT_TRUE(is_closed(*mesh));
+  TriangleMesh open = *mesh;
+  open.triangles.pop_back();
+  EXPECT_FALSE(is_closed(open));
+  const Pose X{math::rotation_x(0.7), {1, 2, 3}};
+  const Inertia box = solid_inertia({BoxShape{size}, X * Pose::translation(at)}, 5);
+  for (const ShapeGeometry& g : {ShapeGeometry(HullShape{hull}), ShapeGeometry(MeshShape{mesh})}) {
+    EXPECT_NEAR(volume(g), 6, 1e-14);
+    const Inertia I = solid_inertia({g, X}, 5);
+    // Sums of a dozen tetrahedra around an origin that is not the centre.
+    EXPECT_NEAR(I.m, box.m, 1e-12);
+    EXPECT_LT((I.h - box.h).norm(), 1e-12);
+    EXPECT_LT((I.I - box.I).norm(), 1e-11);
+    const Vec3 u = Vec3(1, -2, 0.5).normalized();
+    EXPECT_NEAR(projected_area(g, u), projected_area(BoxShape{size}, u), 1e-13);
+  }
+}
+
+TEST(Shape, GroundStandsStill) {
+  ModelBuilder b;
+  Body ground = box("ground");
+  ground.shapes = {{HeightFieldShape{1, 1, 2, 2, {0, 0, 0, 0}}, {}}};
+  b.add(ground);
+  EXPECT_THROW(b.build(), ModelError);  // floats
+  Joint j;
+  j.name = "stand";
+  j.kind = JointKind::fixed;
+  j.child = BodyId{0};
+  b.add(j);
+  EXPECT_NO_THROW(b.build());
+  b.parts.bodies[0].shapes = {{HeightFieldShape{1, 1, 2, 2, {0, 0, 0}}, {}}};
+  EXPECT_THROW(b.build(), ModelError);
+  b.parts.bodies[0].shapes = {
+      {MeshShape{std::make_shared<const TriangleMesh>(TriangleMesh{{{0, 0, 0}}, {{0, 1, 2}}})}, {}}};
+  EXPECT_THROW(b.build(), ModelError);
+}
+
 }  // namespace
 }  // namespace limber

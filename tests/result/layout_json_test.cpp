@@ -36,6 +36,22 @@ TEST(LayoutJson, ComesBackWithEveryBit) {
   EXPECT_EQ(back.frame_value, "activity");
 }
 
+TEST(LayoutJson, KeepsSurfaces) {
+  Layout layout = small_layout();
+  const auto hull = std::make_shared<const math::ConvexHull>(
+      math::convex_hull({{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1.0 / 3}}));
+  layout.frames[0].shapes = {{HullShape{hull}, {}},
+                             {MeshShape{std::make_shared<const TriangleMesh>(triangles_of(*hull))}, {}},
+                             {HeightFieldShape{2, 1, 3, 2, {0, 0.1, 0, 0.2, 1.0 / 3, 0.1}}, {}}};
+  const Layout back = layout_from_json(layout_to_json(layout));
+  EXPECT_EQ(layout_to_json(back), layout_to_json(layout));
+  EXPECT_EQ(std::get<HeightFieldShape>(back.frames[0].shapes[2].geometry).heights[4], 1.0 / 3);
+  EXPECT_EQ(std::get<MeshShape>(back.frames[0].shapes[1].geometry).mesh->triangles.size(), 4u);
+  std::string text = layout_to_json(layout);
+  text.replace(text.find("\"columns\":3"), 11, "\"columns\":4");  // does not divide six heights
+  EXPECT_THROW(layout_from_json(text), std::invalid_argument);
+}
+
 TEST(LayoutJson, RefusesWhatCannotBeStored) {
   Layout layout = small_layout();
   layout.polylines[0].radius = std::numeric_limits<double>::quiet_NaN();

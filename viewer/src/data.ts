@@ -1,10 +1,18 @@
 // What the page shows: a layout that is fixed for a run, and moments of it. The same names as in the library's result/.
 
+export interface Triangles {
+  vertices: number[];
+  triangles: number[];
+}
+
 export interface Shape {
   box?: number[];
   sphere?: number;
   cylinder?: number[];
   capsule?: number[];
+  hull?: Triangles;
+  mesh?: Triangles;
+  height_field?: {size: number[]; columns: number; heights: number[]};
   p?: number[];
   R?: number[]; // by rows
 }

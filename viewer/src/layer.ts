@@ -1,14 +1,15 @@
 // One structure on the GPU. Poses and points are two textures that are replaced at every moment; the meshes never change, and
-// there is one for each kind of shape: at most five draw calls (and five for shadows), however many parts there are. Copies of a
+// there is one for each simple kind of shape: at most five draw calls (and five for shadows), however many parts there are. Copies of a
 // unit shape stand one after the other in one buffer, each vertex with the number of its copy: drawing them as hardware instances
 // costs software renderers fifty microseconds for each.
 //
 // Where there are very many capsules or pieces, each is a rectangle that faces the camera and is shaded as if it were round.
 //
 // A vertex is p = unit·scale.xyz + (0, 0, cap·scale.w) in the shape's frame: box, sphere, cylinder (cap = 0) and capsule
-// (cap = ±1) share one shader. A piece of a polyline is a capsule between two points of the texture.
+// (cap = ±1) share one shader. A piece of a polyline is a capsule between two points of the texture. Hulls, meshes and height
+// fields are drawn with the same shader, each on its own.
 import * as THREE from 'three';
-import {FieldInfo, Layout, Moment, pointCount} from './data';
+import {FieldInfo, Layout, Moment, pointCount, Shape, Triangles} from './data';
 import {linearToSrgb, mapTexels} from './colors';
 
 const textureWidth = 1024;
@@ -154,6 +155,34 @@ void main() {
 
 type Kind = 'box' | 'sphere' | 'cylinder' | 'capsule' | 'piece';
 
+// Two triangles a cell, as the library cuts them.
+function fieldTriangles(field: NonNullable<Shape['height_field']>): Triangles {
+  const columns = field.columns;
+  const rows = field.heights.length / columns;
+  const out: Triangles = {vertices: [], triangles: []};
+  field.heights.forEach((h, k) => {
+    const i = k % columns;
+    const j = Math.floor(k / columns);
+    out.vertices.push((i / (columns - 1) - 0.5) * field.size[0], (j / (rows - 1) - 0.5) * field.size[1], h);
+    if (i + 1 < columns && j + 1 < rows) out.triangles.push(k, k + 1, k + columns + 1, k, k + columns + 1, k + columns);
+  });
+  return out;
+}
+
+function triangleShape(t: Triangles, sharp: boolean): THREE.BufferGeometry {
+  let geometry = new THREE.BufferGeometry();
+  geometry.setAttribute('position', new THREE.Float32BufferAttribute(t.vertices, 3));
+  geometry.setIndex(t.triangles);
+  if (sharp) {
+    geometry = geometry.toNonIndexed();
+    geometry.setIndex(Array.from({length: geometry.getAttribute('position').count}, (_, i) => i));
+  }
+  geometry.computeVertexNormals();
+  const count = geometry.getAttribute('position').count;
+  geometry.setAttribute('cap', new THREE.Float32BufferAttribute(new Float32Array(count), 1));
+  return geometry;
+}
+
 // Unit shapes with the direction in which their ends move apart.
 function unitShape(kind: Kind, sides: number): THREE.BufferGeometry {
   let geometry: THREE.BufferGeometry;
@@ -259,6 +288,7 @@ export class Layer {
   private poseData: Float32Array;
   private pointData: Float32Array;
   private copies: THREE.DataTexture[] = [];
+  private surfaces: {unit: THREE.BufferGeometry; instance: Instance}[] = [];
   private field: FieldInfo | null = null;
   private fieldIndex = -1;
   drawn: Moment | null = null;
@@ -283,8 +313,9 @@ export class Layer {
     const lists: Record<Kind, Instance[]> = {box: [], sphere: [], cylinder: [], capsule: [], piece: []};
     this.collectShapes(lists, firstId);
     this.collectPieces(lists, firstId);
-    this.instances = Object.values(lists).reduce((sum, list) => sum + list.length, 0);
+    this.instances = Object.values(lists).reduce((sum, list) => sum + list.length, this.surfaces.length);
     for (const kind of Object.keys(lists) as Kind[]) if (lists[kind].length) this.addMesh(kind, lists[kind]);
+    for (const {unit, instance} of this.surfaces) this.addMesh('box', [instance], unit);
   }
 
   private static texture(data: Float32Array): THREE.DataTexture {
@@ -316,6 +347,14 @@ export class Layer {
         } else if (s.capsule) {
           lists.capsule.push({...common, scale: [s.capsule[0], s.capsule[0], s.capsule[0], s.capsule[1] / 2]});
           reach += s.capsule[0] + s.capsule[1] / 2;
+        } else {
+          const t = s.hull ?? s.mesh ?? (s.height_field ? fieldTriangles(s.height_field) : null);
+          if (!t) continue;
+          this.surfaces.push({unit: triangleShape(t, !s.height_field), instance: {...common, scale: [1, 1, 1, 0]}});
+          let far = 0;
+          for (let i = 0; i < t.vertices.length; i += 3)
+            far = Math.max(far, Math.hypot(t.vertices[i], t.vertices[i + 1], t.vertices[i + 2]));
+          reach += far;
         }
         this.radius[index] = Math.max(this.radius[index], reach);
       }
@@ -335,10 +374,10 @@ export class Layer {
     });
   }
 
-  private addMesh(kind: Kind, list: Instance[]): void {
+  private addMesh(kind: Kind, list: Instance[], own?: THREE.BufferGeometry): void {
     const sides = list.length > 1500 ? 5 : list.length > 200 ? 8 : list.length > 24 ? 12 : 20;
     const rectangles = list.length > manyCapsules && (kind === 'capsule' || kind === 'piece');
-    const unit = rectangles ? rectangle() : unitShape(kind, sides);
+    const unit = own ?? (rectangles ? rectangle() : unitShape(kind, sides));
     const geometry = copyShape(unit, list.length);
     const data = new Float32Array(4 * textureWidth * Math.ceil((4 * list.length) / textureWidth));
     list.forEach((i, k) => data.set([...i.scale, ...i.turn, ...i.shift, i.part, ...i.tint, i.id], 16 * k));
@@ -354,7 +393,7 @@ export class Layer {
       return new THREE.ShaderMaterial({
         vertexShader, fragmentShader, uniforms, defines, transparent: shadow, depthWrite: !shadow,
         stencilWrite: shadow, stencilFunc: THREE.NotEqualStencilFunc, stencilRef: 1, stencilZPass: THREE.ReplaceStencilOp,
-        side: rectangles ? THREE.DoubleSide : THREE.FrontSide,
+        side: rectangles || own ? THREE.DoubleSide : THREE.FrontSide,
       });
     };
     const mesh = new THREE.Mesh(geometry, material(false));

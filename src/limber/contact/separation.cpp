@@ -110,10 +110,10 @@ void touch_support(const Convex& a, const Convex& b, Separation& out) {
 // Moves a out along n until it is clear of b by `room`, and takes the direction of the closest points from
 // there as the next n. With t = room − s(n), their distance D = s(n') + t n·n' is at least room, so that
 // s(n') ≥ room − t n·n' ≥ s(n): never worse, and n' = n only where s has a maximum.
-Axis climb(const Convex& a, const Convex& b, Axis at, Convex& moved) {
+Axis climb(const Convex& a, const Convex& b, Axis at, int rounds, Convex& moved) {
   const double size = a.size + b.size, room = 0.1 * size;
   moved = a;
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     const Vec3 shift = (room - at.s) * at.n;
     moved.centre = a.centre + shift;
     for (std::size_t i = 0; i < a.vertices.size(); ++i) moved.vertices[i] = a.vertices[i] + shift;
@@ -159,10 +159,12 @@ Axis cylinder_axis(const Convex& a, const Convex& b, Convex& moved) {
   // What no search betters by much is exact and kept.
   for (const Axis& f : found)
     if (f.s > first.s) first = f;
+  // Of a surface's many triangles each gets less time.
+  if (a.one_sided || b.one_sided) return climb(a, b, first, 8, moved);
   Axis best = first;
   for (const Axis& f : found) {
     if (f.s == nowhere) continue;
-    if (const Axis top = climb(a, b, f, moved); top.s > best.s) best = top;
+    if (const Axis top = climb(a, b, f, 60, moved); top.s > best.s) best = top;
   }
   return best.s > first.s + 1e-9 * (a.size + b.size) ? best : first;
 }

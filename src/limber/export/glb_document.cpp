@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -24,6 +25,8 @@ constexpr int target_vertices = 34962, target_indices = 34963;
 constexpr std::uint32_t magic_glb = 0x46546C67, chunk_json = 0x4E4F534A, chunk_bin = 0x004E4942;
 enum View { view_vertices, view_indices, view_animation };
 
+double address(const void* p) { return static_cast<double>(reinterpret_cast<std::uintptr_t>(p)); }
+
 std::array<double, 5> key_of(const ShapeGeometry& geometry, int sides) {
   const auto kind = static_cast<double>(geometry.index());
   return std::visit(
@@ -33,6 +36,12 @@ std::array<double, 5> key_of(const ShapeGeometry& geometry, int sides) {
           return {kind, g.size.x(), g.size.y(), g.size.z(), 0};
         else if constexpr (std::is_same_v<G, SphereShape>)
           return {kind, g.radius, 0, 0, static_cast<double>(sides)};
+        else if constexpr (std::is_same_v<G, HullShape>)
+          return {kind, address(g.hull.get()), 0, 0, 0};  // only compared: the same object is the same shape
+        else if constexpr (std::is_same_v<G, MeshShape>)
+          return {kind, address(g.mesh.get()), 0, 0, 0};
+        else if constexpr (std::is_same_v<G, HeightFieldShape>)
+          return {kind, address(g.heights.data()), 0, 0, 0};
         else
           return {kind, g.radius, g.length, 0, static_cast<double>(sides)};
       },

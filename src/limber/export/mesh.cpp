@@ -1,7 +1,7 @@
-// Boxes have six faces of their own. All else is a surface of revolution about z: a profile of (radius,
-// height, normal) points from the bottom to the top, turned around; neighbouring rings are joined by a strip,
-// and a ring of radius zero is a single point. The profile's points inscribe the sphere, they do not
-// circumscribe it.
+// Boxes have six faces of their own, hulls, meshes and ground their triangles. All else is a surface of
+// revolution about z: a profile of (radius, height, normal) points from the bottom to the top, turned around;
+// neighbouring rings are joined by a strip, and a ring of radius zero is a single point. The profile's points
+// inscribe the sphere, they do not circumscribe it.
 #include "limber/export/mesh.h"
 
 #include <algorithm>
@@ -122,6 +122,44 @@ Mesh cylinder_mesh(double radius, double length, int sides) {
   return surface.take();
 }
 
+// ---- triangles
+
+// Edges of a hull or a mesh stay sharp: every triangle has vertices of its own.
+Mesh sharp_mesh(const TriangleMesh& from) {
+  Mesh mesh;
+  for (const auto& t : from.triangles) {
+    const Vec3 &a = from.vertices[t[0]], &b = from.vertices[t[1]], &c = from.vertices[t[2]];
+    const Vec3 n = (b - a).cross(c - a);
+    if (!(n.norm() > 0)) continue;
+    const auto first = static_cast<std::uint32_t>(mesh.positions.size());
+    for (const Vec3& p : {a, b, c}) mesh.positions.push_back(p), mesh.normals.push_back(n.normalized());
+    mesh.triangles.push_back({first, first + 1, first + 2});
+  }
+  return mesh;
+}
+
+// Ground is smooth: vertices are shared, normals are the sums of their triangles'.
+Mesh smooth_mesh(const TriangleMesh& from) {
+  Mesh mesh;
+  mesh.positions = from.vertices;
+  mesh.normals.assign(from.vertices.size(), Vec3::Zero());
+  for (const auto& t : from.triangles) {
+    const Vec3& a = from.vertices[t[0]];
+    const Vec3 n = (from.vertices[t[1]] - a).cross(from.vertices[t[2]] - a);
+    for (const int v : t) mesh.normals[v] += n;
+    mesh.triangles.push_back({static_cast<std::uint32_t>(t[0]), static_cast<std::uint32_t>(t[1]),
+                              static_cast<std::uint32_t>(t[2])});
+  }
+  for (Vec3& n : mesh.normals) n.normalize();
+  return mesh;
+}
+
+double farthest(const std::vector<Vec3>& points) {
+  double r = 0;
+  for (const Vec3& p : points) r = std::max(r, p.norm());
+  return r;
+}
+
 }  // namespace
 
 Mesh mesh_of(const ShapeGeometry& geometry, int sides) {
@@ -134,6 +172,12 @@ Mesh mesh_of(const ShapeGeometry& geometry, int sides) {
           return capsule_mesh(std::abs(g.radius), 0, sides);
         else if constexpr (std::is_same_v<G, CylinderShape>)
           return cylinder_mesh(std::abs(g.radius), std::abs(g.length), sides);
+        else if constexpr (std::is_same_v<G, HullShape>)
+          return sharp_mesh(triangles_of(*g.hull));
+        else if constexpr (std::is_same_v<G, MeshShape>)
+          return sharp_mesh(*g.mesh);
+        else if constexpr (std::is_same_v<G, HeightFieldShape>)
+          return smooth_mesh(triangles_of(g));
         else
           return capsule_mesh(std::abs(g.radius), std::abs(g.length), sides);
       },
@@ -150,6 +194,12 @@ double bounding_radius(const ShapeGeometry& geometry) {
           return std::abs(g.radius);
         else if constexpr (std::is_same_v<G, CylinderShape>)
           return std::sqrt(g.radius * g.radius + g.length * g.length / 4);
+        else if constexpr (std::is_same_v<G, HullShape>)
+          return farthest(g.hull->vertices);
+        else if constexpr (std::is_same_v<G, MeshShape>)
+          return farthest(g.mesh->vertices);
+        else if constexpr (std::is_same_v<G, HeightFieldShape>)
+          return farthest(triangles_of(g).vertices);
         else
           return std::abs(g.radius) + std::abs(g.length) / 2;
       },

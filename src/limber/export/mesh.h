@@ -19,7 +19,7 @@ struct Mesh {
 inline constexpr int default_sides = 24;
 Mesh mesh_of(const ShapeGeometry& geometry, int sides = default_sides);
 
-// Half the diagonal of the shape's box, centred in G [m].
+// A ball around G's origin that holds the shape [m].
 double bounding_radius(const ShapeGeometry& geometry);
 
 }  // namespace limber::exporting

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "limber/math/convex_hull.h"
 #include "limber/math/spatial.h"
 #include "limber/model/ids.h"
 
@@ -24,7 +26,28 @@ struct CylinderShape {
 struct CapsuleShape {
   double radius = 0, length = 0;  // axis z, centred, length without the caps
 };
-using ShapeGeometry = std::variant<BoxShape, SphereShape, CylinderShape, CapsuleShape>;
+struct TriangleMesh {
+  std::vector<Vec3> vertices;                 // [m]
+  std::vector<std::array<int, 3>> triangles;  // counter-clockwise seen from outside
+};
+struct HullShape {
+  std::shared_ptr<const math::ConvexHull> hull;  // never null
+};
+struct MeshShape {
+  std::shared_ptr<const TriangleMesh> mesh;  // never null; closed, if it shall have a volume
+};
+// Ground: heights over a grid centred on G's origin, solid below. It has no mass and stands still.
+struct HeightFieldShape {
+  double size_x = 0, size_y = 0;  // [m]
+  int columns = 0, rows = 0;      // along x and y
+  std::vector<double> heights;    // (rows x columns) along z [m]
+};
+using ShapeGeometry =
+    std::variant<BoxShape, SphereShape, CylinderShape, CapsuleShape, HullShape, MeshShape, HeightFieldShape>;
+
+TriangleMesh triangles_of(const math::ConvexHull& hull);
+TriangleMesh triangles_of(const HeightFieldShape& field);
+bool is_closed(const TriangleMesh& mesh);  // every edge belongs to two triangles that run it in opposite ways
 
 struct Shape {
   ShapeGeometry geometry;
@@ -33,8 +56,9 @@ struct Shape {
 
 double volume(const ShapeGeometry& shape);                  // [m³]
 Inertia solid_inertia(const Shape& shape, double density);  // in B
-double projected_area(const ShapeGeometry& shape,
-                      const Vec3& direction_G);  // seen along a unit direction [m²]
+// Seen along a unit direction [m²]. Of a mesh half the sum of its triangles', which counts what a hollow
+// hides.
+double projected_area(const ShapeGeometry& shape, const Vec3& direction_G);
 
 using Color = std::array<float, 3>;  // linear RGB in 0…1
 
@@ -49,8 +73,9 @@ struct Body {
   std::vector<Shape> shapes;
   std::vector<NamedPoint> points;
   std::optional<Color> color;
-  double linear_drag = 0;   // force −c v at the centre of mass [N·s/m]
-  double angular_drag = 0;  // torque −c ω [N·m·s]
+  double linear_drag = 0;          // force −c v at the centre of mass [N·s/m]
+  double angular_drag = 0;         // torque −c ω [N·m·s]
+  std::optional<double> friction;  // Coulomb's coefficient of its surface; else the scene's
 };
 
 // A place on the world, on a body, or on a beam at a fraction of its length (0 root, 1 tip).

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "limber/model/validate.h"
 
@@ -132,10 +133,14 @@ std::vector<Problem> thread_features(const Model& model) {
     if (!b.velocity.isZero(0)) found.push_back({"beam", b.name, "velocity", why});
   }
   if (model.contact()) found.push_back({"scene", "", "contact", "only methods thread and rom know it"});
+  for (const Body& b : model.bodies())
+    if (b.friction) found.push_back({"body", b.name, "friction", "this method knows no contact"});
   for (const Probe& p : model.probes())
     if (p.quantity >= Quantity::tension) found.push_back({"probe", p.name, "", why});
   return found;
 }
+
+double friction_between(double a, double b) { return std::sqrt(a * b); }
 
 std::vector<Pose> Model::initial_poses() const {
   std::vector<Pose> X_WB(parts_.bodies.size());

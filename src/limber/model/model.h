@@ -56,7 +56,7 @@ struct Probe {
 };
 
 // What happens where things touch: threads with themselves, with each other, with the bodies' shapes and with
-// planes.
+// planes; bodies with each other and with planes.
 struct Plane {
   std::string name;
   Vec3 at = Vec3::Zero(),
@@ -66,7 +66,11 @@ struct Contact {
   double friction = 0.3;  // Coulomb's coefficient
   bool self = true;       // threads touch themselves and each other
   std::vector<Plane> planes;
+  double restitution = 0;  // of bodies: speed of parting over speed of approach, 0 … 1
 };
+
+// Of two surfaces that differ: the root of the product, so that two equal ones keep theirs.
+double friction_between(double a, double b);
 
 struct ModelParts {
   std::string title;

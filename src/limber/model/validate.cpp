@@ -93,8 +93,34 @@ class Checker {
       non_negative("body", b.name, "mass", b.inertia.m);
       non_negative("body", b.name, "linear_drag", b.linear_drag);
       non_negative("body", b.name, "angular_drag", b.angular_drag);
+      if (b.friction) non_negative("body", b.name, "friction", *b.friction);
       check_inertia(b);
+      for (const Shape& s : b.shapes) check_shape(b, s.geometry);
     }
+  }
+
+  void check_shape(const Body& b, const ShapeGeometry& geometry) {
+    if (const auto* hull = std::get_if<HullShape>(&geometry); hull && !hull->hull)
+      add("body", b.name, "shapes", "a hull needs points");
+    if (const auto* mesh = std::get_if<MeshShape>(&geometry)) check_mesh(b, mesh->mesh.get());
+    const auto* field = std::get_if<HeightFieldShape>(&geometry);
+    if (!field) return;
+    if (!(field->size_x > 0) || !(field->size_y > 0) || field->rows < 2 || field->columns < 2 ||
+        field->heights.size() != static_cast<std::size_t>(field->rows) * field->columns)
+      add("body", b.name, "shapes", "a height field needs a size and at least two rows of two heights");
+    for (const Joint& j : parts_.joints)
+      if (j.child.valid() && &parts_.bodies[j.child.value] == &b && j.kind == JointKind::fixed &&
+          !j.parent.valid())
+        return;
+    add("body", b.name, "shapes", "a height field stands still: its body must be fixed");
+  }
+
+  void check_mesh(const Body& b, const TriangleMesh* mesh) {
+    if (!mesh || mesh->triangles.empty()) return add("body", b.name, "shapes", "a mesh needs triangles");
+    for (const auto& t : mesh->triangles)
+      for (const int v : t)
+        if (v < 0 || v >= int(mesh->vertices.size()))
+          return add("body", b.name, "shapes", fmt::format("a mesh has no vertex {}", v));
   }
 
   // Zero, or a number whose square neither overflows nor loses digits: what norms and inverses need.
@@ -333,6 +359,9 @@ class Checker {
   void check_contact() {
     if (!parts_.contact) return;
     non_negative("scene", "", "contact.friction", parts_.contact->friction);
+    if (!(parts_.contact->restitution >= 0 && parts_.contact->restitution <= 1))
+      add("scene", "", "contact.restitution",
+          fmt::format("must lie within 0…1, got {:.6g}", parts_.contact->restitution));
     for (const Plane& p : parts_.contact->planes)
       if (!(p.normal.norm() > 1e-9) || !p.at.allFinite())
         add("scene", "", "contact.planes", "a plane needs a finite place and a normal that is not zero");

@@ -28,6 +28,23 @@ void put_color(json& out, const std::optional<Color>& color, const std::string& 
   for (const float c : *color) out["color"].push_back(finite(c, name));
 }
 
+json mesh_to_json(const TriangleMesh& mesh, const std::string& name) {
+  json out = {{"vertices", json::array()}, {"triangles", json::array()}};
+  for (const Vec3& v : mesh.vertices)
+    for (int i = 0; i < 3; ++i) out["vertices"].push_back(finite(v[i], name));
+  for (const auto& t : mesh.triangles)
+    for (const int v : t) out["triangles"].push_back(v);
+  return out;
+}
+
+json field_to_json(const HeightFieldShape& field, const std::string& name) {
+  json out = {{"size", {finite(field.size_x, name), finite(field.size_y, name)}},
+              {"columns", field.columns},
+              {"heights", json::array()}};
+  for (const double h : field.heights) out["heights"].push_back(finite(h, name));
+  return out;
+}
+
 json shape_to_json(const Shape& shape, const std::string& name) {
   json out = json::object();
   std::visit(
@@ -37,6 +54,12 @@ json shape_to_json(const Shape& shape, const std::string& name) {
           out["box"] = numbers(g.size, name);
         else if constexpr (std::is_same_v<G, SphereShape>)
           out["sphere"] = finite(g.radius, name);
+        else if constexpr (std::is_same_v<G, HullShape>)
+          out["hull"] = mesh_to_json(triangles_of(*g.hull), name);
+        else if constexpr (std::is_same_v<G, MeshShape>)
+          out["mesh"] = mesh_to_json(*g.mesh, name);
+        else if constexpr (std::is_same_v<G, HeightFieldShape>)
+          out["height_field"] = field_to_json(g, name);
         else
           out[std::is_same_v<G, CylinderShape> ? "cylinder" : "capsule"] =
               json::array({finite(g.radius, name), finite(g.length, name)});
@@ -95,7 +118,45 @@ std::optional<Color> color_from(const json& in) {
   return Color{static_cast<float>(c[0]), static_cast<float>(c[1]), static_cast<float>(c[2])};
 }
 
+TriangleMesh mesh_from(const json& in) {
+  TriangleMesh mesh;
+  const json &v = in.at("vertices"), &t = in.at("triangles");
+  if (!v.is_array() || v.size() % 3 != 0 || !t.is_array() || t.size() % 3 != 0 || t.empty())
+    throw std::invalid_argument("expected a mesh");
+  for (std::size_t i = 0; i < v.size(); i += 3)
+    mesh.vertices.emplace_back(number(v[i]), number(v[i + 1]), number(v[i + 2]));
+  for (std::size_t i = 0; i < t.size(); i += 3) {
+    std::array<int, 3> corners;
+    for (std::size_t k = 0; k < 3; ++k) {
+      if (!t[i + k].is_number_unsigned() || t[i + k].get<std::uint64_t>() >= mesh.vertices.size())
+        throw std::invalid_argument("expected the number of a vertex");
+      corners[k] = t[i + k].get<int>();
+    }
+    mesh.triangles.push_back(corners);
+  }
+  return mesh;
+}
+
+HeightFieldShape field_from(const json& in) {
+  HeightFieldShape field;
+  const auto size = numbers_from<2>(in.at("size"));
+  field.size_x = size[0], field.size_y = size[1];
+  for (const json& h : in.at("heights")) field.heights.push_back(number(h));
+  if (!in.at("columns").is_number_unsigned()) throw std::invalid_argument("expected a number of columns");
+  const auto columns = in.at("columns").get<std::uint64_t>();
+  if (columns < 2 || field.heights.size() % columns != 0 || field.heights.size() < 2 * columns)
+    throw std::invalid_argument("expected rows of heights");
+  field.columns = static_cast<int>(columns);
+  field.rows = static_cast<int>(field.heights.size() / columns);
+  return field;
+}
+
 ShapeGeometry geometry_from(const json& in) {
+  if (in.contains("hull"))
+    return HullShape{
+        std::make_shared<const math::ConvexHull>(math::convex_hull(mesh_from(in.at("hull")).vertices))};
+  if (in.contains("mesh")) return MeshShape{std::make_shared<const TriangleMesh>(mesh_from(in.at("mesh")))};
+  if (in.contains("height_field")) return field_from(in.at("height_field"));
   if (in.contains("box")) return BoxShape{vector_from(in.at("box"))};
   if (in.contains("sphere")) return SphereShape{number(in.at("sphere"))};
   const bool capsule = in.contains("capsule");

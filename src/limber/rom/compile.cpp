@@ -4,20 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "limber/contact/shape_geometry.h"
 #include "limber/model/probe_units.h"
 #include "limber/rom/partition.h"
 #include "limber/rom/system.h"
 
 namespace limber::rom {
 namespace {
-
-contact::Geometry geometry_of(const ShapeGeometry& shape) {
-  if (const auto* b = std::get_if<BoxShape>(&shape)) return contact::Box{0.5 * b->size};
-  if (const auto* s = std::get_if<SphereShape>(&shape)) return contact::Sphere{s->radius};
-  if (const auto* c = std::get_if<CylinderShape>(&shape)) return contact::Cylinder{c->radius, c->length};
-  const auto& c = std::get<CapsuleShape>(shape);
-  return contact::Capsule{c.radius, c.length};
-}
 
 void check_same(const Partition& parts, const ReducedModel& reduced) {
   bool same = parts.mechanisms.size() == reduced.mechanisms.size();
@@ -68,15 +61,17 @@ void place_solids(SystemData& s) {
   const auto& c = s.model.contact();
   if (!c) return;
   s.friction = c->friction;
+  s.restitution = c->restitution;
   for (const Plane& plane : c->planes)
-    s.collidables.push_back({world, contact::HalfSpace{}, {math::rotation_from_z(plane.normal.normalized()), plane.at}});
+    s.collidables.push_back({world, contact::HalfSpace{}, {math::rotation_from_z(plane.normal.normalized()), plane.at}, 0, s.friction});
   for (std::size_t b = 0; b < s.model.bodies().size(); ++b) {
     const BodyPlace& at = s.places[b];
     if (at.on == BodyPlace::On::mechanism && at.end < 0) continue;
     for (const Shape& shape : s.model.bodies()[b].shapes) {
-      Collidable out{BodyId{static_cast<int>(b)}, geometry_of(shape.geometry), shape.X_BG};
+      Collidable out{BodyId{static_cast<int>(b)}, contact::geometry_of(shape.geometry), shape.X_BG};
       const contact::Bounds box = contact::bounds({out.geometry, Pose{}});
       out.size = (box.high - box.low).norm();
+      out.friction = s.model.bodies()[b].friction.value_or(s.friction);
       s.collidables.push_back(std::move(out));
     }
   }

@@ -44,6 +44,7 @@ struct Collidable {
   contact::Geometry geometry;
   Pose X_BG;
   double size = 0;  // [m]
+  double friction = 0;
 };
 
 struct PlacedLoad {

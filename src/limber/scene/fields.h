@@ -144,6 +144,7 @@ JointKind joint_kind_of(std::string_view name);
 std::optional<double> read_density(const Fields& fields);  // density or material; nullopt: a mass was given
 std::optional<Color> read_color(const Fields& fields);
 std::vector<Shape> read_shapes(const Fields& fields);
+std::optional<ShapeGeometry> read_surface(const Fields& fields);  // hull, mesh or height_field
 // F's axes for a joint: z along `axis`; universal: x and y.
 Mat3 joint_axes(JointKind kind, const Vec3& axis, const Vec3& axis2);
 

@@ -130,7 +130,19 @@ inline std::vector<Key> geometry_keys() {
           .like("{radius: 1 cm, length: 30 cm}"),
       object("capsule", ObjectType::rod, "a cylinder with round ends beyond its length")
           .like("{radius: 1 cm, from: [0, 0, 0], to: [0, 0, 30 cm]}"),
+      object("hull", ObjectType::hull, "the convex hull of points"),
+      object("mesh", ObjectType::mesh, "a surface of triangles").like("{file: rock.obj, scale: 1 mm}"),
+      object("height_field", ObjectType::height_field, "ground, of a body that is `fixed`"),
   };
+}
+// Of the keys above, one at most (or exactly one).
+inline OneOf one_geometry(bool required) {
+  return {{"box", "sphere", "cylinder", "capsule", "hull", "mesh", "height_field"}, required};
+}
+inline OneOf one_geometry_or_shapes() {
+  OneOf group = one_geometry(false);
+  group.keys.push_back("shapes");
+  return group;
 }
 
 inline std::vector<Key> pose_keys(const char* at, const char* rotate) {

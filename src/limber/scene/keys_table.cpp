@@ -191,10 +191,12 @@ std::vector<Object> body_objects() {
                      .otherwise("[0, 0, 0]"),
                  Key{"points", Type::vector_map, "named points in the body, for `body.point`", length}.like(
                      "{tip: [0, 0, 30 cm]}"),
+                 quantity("friction", number, "of its surface in contact; two surfaces: root of the product")
+                     .with(Range::non_negative)
+                     .otherwise("the scene's"),
              },
              look_keys()}),
-       {{{"box", "sphere", "cylinder", "capsule", "shapes"}, false},
-        {{"density", "mass", "material"}, false}},
+       {one_geometry_or_shapes(), {{"density", "mass", "material"}, false}},
        "",
        "bodies:\n"
        "  palm: {box: [40 mm, 40 mm, 10 mm], density: 1240 kg/m3, fixed: true, points: {left: [-15 mm, 0, 5 "
@@ -205,7 +207,7 @@ std::vector<Object> body_objects() {
        "A shape",
        "",
        join({geometry_keys(), pose_keys("its centre in the body", "turns the shape in the body")}),
-       {{{"box", "sphere", "cylinder", "capsule"}, true}},
+       {one_geometry(true)},
        "",
        ""},
       {T::sphere,
@@ -226,6 +228,60 @@ std::vector<Object> body_objects() {
        {{{"length", "from"}, true}, {{"length", "to"}, true}},
        "",
        ""},
+      {T::hull,
+       "hull",
+       "hull",
+       "At most 256 points, not all in a plane.",
+       {Key{"points", Type::vectors, "those inside do not matter", length}.needed().like(
+           "[[0, 0, 0], [1 cm, 0, 0], [0, 1 cm, 0], [0, 0, 1 cm]]")},
+       {},
+       "",
+       "bodies:\n  wedge: {hull: {points: [[0, 0, 0], [4 cm, 0, 0], [0, 2 cm, 0], [0, 0, 3 cm]]}, density: "
+       "900 "
+       "kg/m3}\n"},
+      {T::mesh,
+       "mesh",
+       "mesh",
+       "Either `vertices` and `triangles`, or a `file` in the scene's folder: Wavefront OBJ, of which `v` "
+       "and `f` "
+       "count. Seen from outside, the corners of a triangle run counter-clockwise. A body that moves and "
+       "takes its "
+       "mass from the mesh needs it closed. At most 20000 triangles.",
+       {Key{"vertices", Type::vectors, "corners", length},
+        Key{"triangles", Type::vectors,
+            "three numbers of vertices "
+            "each, from 0"},
+        text("file", "path of an OBJ file in the scene's folder").like("rock.obj"),
+        quantity("scale", length, "length of one unit of the file").with(Range::positive).otherwise("1 m")},
+       {{{"vertices", "file"}, true}, {{"triangles", "file"}, true}},
+       "",
+       "bodies:\n  tent: {mass: 1 kg, mesh: {vertices: [[0, 0, 0], [1 m, 0, 0], [0, 1 m, 0], [0, 0, 1 m]],\n"
+       "         triangles: [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]}}\n"},
+      {T::height_field,
+       "height_field",
+       "height field",
+       "Heights over a grid centred on the body's origin; all below is solid. Either `rows` of heights, or "
+       "`height` as "
+       "an expression of `x` and `y` in metres, on a grid of `cells`. At most 250 by 250 heights.",
+       {[] {
+          Key key = vector("size", length, "along x and y").with(Range::positive).needed().like("[4 m, 2 m]");
+          key.count = 2;
+          return key;
+        }(),
+        Key{"rows", Type::vectors, "rows along x, one after the other along y", length},
+        text("height", "expression of x and y").like("0.1 * sin(3 * x) * cos(2 * y)"),
+        [] {
+          Key key = vector("cells", number, "with `height`: along x and y")
+                        .with(Range::at_least_one)
+                        .otherwise("[32, 32]");
+          key.count = 2;
+          return key;
+        }()},
+       {{{"rows", "height"}, true}, {{"rows", "cells"}, false}},
+       "",
+       "bodies:\n  ground: {fixed: true, height_field: {size: [4 m, 4 m], height: 0.05 * sin(6 * x), cells: "
+       "[40, "
+       "20]}}\n"},
       {T::turn,
        "turn",
        "rotation",

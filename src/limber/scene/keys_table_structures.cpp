@@ -264,7 +264,7 @@ std::vector<Object> load_objects() {
              geometry_keys(),
              {object_list("shapes", T::shape, "several shapes, each with its place"),
               Key{"color", Type::color, "to draw it"}.like("\"#c04020\"")}}),
-       {{{"box", "sphere", "cylinder", "capsule", "shapes"}, false}},
+       {one_geometry_or_shapes()},
        "",
        "riders:\n  car: {on: deck, mass: 1500 kg, position: 5 m/s * t, shapes: [{box: [4 m, 1.8 m, 1.4 m], "
        "at: "

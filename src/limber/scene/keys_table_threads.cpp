@@ -38,10 +38,15 @@ std::vector<Object> thread_objects() {
       {T::contact,
        "contact",
        "Contact",
-       "Threads touch themselves, each other, the shapes of bodies, and planes.",
+       "Threads touch themselves, each other, the shapes of bodies, and planes; bodies of a reduced model "
+       "touch other "
+       "bodies and planes.",
        {quantity("friction", number, "Coulomb's coefficient").with(Range::non_negative).otherwise("0.3"),
         Key{"self", Type::boolean, "threads touch themselves and each other"}.otherwise("true"),
-        object_list("planes", T::plane, "solid below a plane")},
+        object_list("planes", T::plane, "solid below a plane"),
+        quantity("restitution", number, "of bodies: speed of parting over speed of approach")
+            .with(Range::fraction)
+            .otherwise("0")},
        {},
        "",
        "contact: {friction: 0.3, planes: [{at: [0, 0, 0], normal: [0, 0, 1]}]}\n"},

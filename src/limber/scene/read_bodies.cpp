@@ -1,6 +1,7 @@
 // Bodies: shapes, mass, pose, points.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "limber/math/trig.h"
@@ -45,8 +46,9 @@ Rod read_rod(const Fields& parent, std::string_view key) {
   return out;
 }
 
-// The shape given by box, sphere, cylinder or capsule, if any.
+// The shape that is given, if any.
 std::optional<Shape> read_geometry(const Fields& fields) {
+  if (auto geometry = read_surface(fields)) return Shape{std::move(*geometry), {}};
   if (fields.has("box")) return Shape{BoxShape{fields.vector("box", Vec3::Ones())}, {}};
   if (fields.has("sphere")) {
     const Fields sphere(fields.reader, fields.node("sphere"), ObjectType::sphere, fields.path("sphere"),
@@ -98,13 +100,33 @@ Inertia explicit_inertia(const Fields& fields) {
   return Inertia::about_com(mass, fields.vector("com"), I);
 }
 
+// A body that moves needs a volume to take its mass from; ground must stand.
+void check_masses(const Fields& fields, const std::vector<Shape>& shapes) {
+  for (const Shape& s : shapes) {
+    if (fields.boolean("fixed")) return;
+    if (std::holds_alternative<HeightFieldShape>(s.geometry))
+      return fields.reader.error(fields.mark(), fields.path(),
+                                 "a height field stands still: add `fixed: true`");
+    const auto* mesh = std::get_if<MeshShape>(&s.geometry);
+    if (!mesh) continue;
+    if (!is_closed(*mesh->mesh))
+      return fields.reader.error(fields.mark(), fields.path(),
+                                 "the mesh is not closed, so that it has no volume: give mass and inertia");
+    if (!(volume(s.geometry) > 0))
+      return fields.reader.error(fields.mark(), fields.path(),
+                                 "the mesh is inside out: seen from outside, corners run counter-clockwise");
+  }
+}
+
 Inertia read_inertia(const Fields& fields, const std::vector<Shape>& shapes) {
   if (fields.has("inertia")) return explicit_inertia(fields);
   if (fields.has("com"))
     fields.error("com", "a centre of mass needs an inertia beside it; else it follows from the shapes");
   if (shapes.empty()) {
     const bool given = fields.has("shapes") || fields.nearly_has("box") || fields.nearly_has("sphere") ||
-                       fields.nearly_has("cylinder") || fields.nearly_has("capsule") ||
+                       fields.nearly_has("cylinder") || fields.nearly_has("capsule") || fields.has("hull") ||
+                       fields.has("mesh") || fields.has("height_field") || fields.nearly_has("hull") ||
+                       fields.nearly_has("mesh") || fields.nearly_has("height_field") ||
                        fields.nearly_has("shapes");
     if (!fields.boolean("fixed") && !given &&
         (fields.self().is_map() || fields.self().kind == NodeKind::null))
@@ -112,6 +134,10 @@ Inertia read_inertia(const Fields& fields, const std::vector<Shape>& shapes) {
                           "needs a shape (box, sphere, …), or mass and inertia");
     return Inertia::about_com(1, Vec3::Zero(), Mat3::Identity());
   }
+  check_masses(fields, shapes);
+  if (std::all_of(shapes.begin(), shapes.end(), [](const Shape& s) { return !(volume(s.geometry) > 0); }))
+    return Inertia::about_com(1, Vec3::Zero(),
+                              Mat3::Identity());  // ground, or a fault that has been reported
   double density = 0;
   if (const auto given = read_density(fields)) {
     density = *given;
@@ -189,6 +215,7 @@ void read_bodies(const Fields& scene) {
     body.color = read_color(fields);
     body.linear_drag = fields.quantity("linear_drag", 0);
     body.angular_drag = fields.quantity("angular_drag", 0);
+    body.friction = fields.quantity("friction");
     read_points(fields, body);
     Reader::BodyExtra extra;
     extra.written = fields.pose();

@@ -56,6 +56,7 @@ void read_contact(const Fields& scene) {
                       scene.mark("contact"));
   Contact contact;
   contact.friction = fields.quantity("friction", contact.friction);
+  contact.restitution = fields.quantity("restitution", contact.restitution);
   if (fields.has("self")) contact.self = fields.boolean("self");
   for_each_item(fields, "planes", ObjectType::plane, [&](const Fields& plane) {
     contact.planes.push_back({"", plane.vector("at"), plane.axis("normal", Vec3::UnitZ())});

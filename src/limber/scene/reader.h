@@ -85,6 +85,9 @@ class Reader {
   VectorFunction vector_function(const Node& node, const Path& path, const Dimension& expected,
                                  double ramp = 0);
 
+  // The text of a file in the scene's folder, remembered among `files`.
+  std::optional<std::string> file_text(const Node& node, const Path& path);
+
   // --- names (references.cpp)
   std::optional<BodyId> find_body(std::string_view name) const;
   std::optional<JointId> find_joint(std::string_view name) const;
@@ -150,7 +153,6 @@ class Reader {
   std::optional<std::vector<std::vector<double>>> table_rows(const Node& node, const Path& path,
                                                              const Dimension& expected, std::size_t columns,
                                                              bool& periodic);
-  std::optional<std::string> file_text(const Node& node, const Path& path);
 
   std::vector<std::string> parameter_order_;
   std::unordered_map<std::string, ParameterState> parameters_;

@@ -294,7 +294,7 @@ class Expander {
 std::string Scope::text() const {
   std::string out;
   for (const auto& [name, value] : indices)
-    out += fmt::format("{}{} = {:.0f}", out.empty() ? "" : ", ", name, value);
+    out += fmt::format("{}{} = {:.12g}", out.empty() ? "" : ", ", name, value);
   return out;
 }
 

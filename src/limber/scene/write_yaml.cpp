@@ -62,6 +62,33 @@ void add_pose(Flow& flow, const Pose& X) {
   flow.add("rotate", fmt::format("[{}, {}, {}]", vector(X.R.row(0)), vector(X.R.row(1)), vector(X.R.row(2))));
 }
 
+std::string vectors(const std::vector<Vec3>& list) {
+  std::string out;
+  for (const Vec3& v : list) out += (out.empty() ? "" : ", ") + vector(v);
+  return "[" + out + "]";
+}
+
+std::string mesh_text(const TriangleMesh& mesh) {
+  std::string triangles;
+  for (const auto& t : mesh.triangles)
+    triangles += fmt::format("{}[{}, {}, {}]", triangles.empty() ? "" : ", ", t[0], t[1], t[2]);
+  return Flow().add("vertices", vectors(mesh.vertices)).add("triangles", "[" + triangles + "]").str();
+}
+
+std::string field_text(const HeightFieldShape& field) {
+  std::string rows;
+  for (int j = 0; j < field.rows; ++j) {
+    std::string row;
+    for (int i = 0; i < field.columns; ++i)
+      row += (row.empty() ? "" : ", ") + number(field.heights[j * field.columns + i]);
+    rows += (rows.empty() ? "[" : ", [") + row + "]";
+  }
+  return Flow()
+      .add("size", fmt::format("[{}, {}]", number(field.size_x), number(field.size_y)))
+      .add("rows", "[" + rows + "]")
+      .str();
+}
+
 std::string shape_text(const Shape& shape) {
   Flow flow;
   std::visit(
@@ -71,6 +98,12 @@ std::string shape_text(const Shape& shape) {
           flow.add("box", vector(g.size));
         else if constexpr (std::is_same_v<G, SphereShape>)
           flow.add("sphere", number(g.radius));
+        else if constexpr (std::is_same_v<G, HullShape>)
+          flow.add("hull", Flow().add("points", vectors(g.hull->vertices)).str());
+        else if constexpr (std::is_same_v<G, MeshShape>)
+          flow.add("mesh", mesh_text(*g.mesh));
+        else if constexpr (std::is_same_v<G, HeightFieldShape>)
+          flow.add("height_field", field_text(g));
         else
           flow.add(std::is_same_v<G, CylinderShape> ? "cylinder" : "capsule",
                    Flow().add("radius", number(g.radius)).add("length", number(g.length)).str());
@@ -216,6 +249,7 @@ class Writer {
       if (b.color) flow.add("color", color(*b.color));
       flow.add_if(b.linear_drag != 0, "linear_drag", number(b.linear_drag));
       flow.add_if(b.angular_drag != 0, "angular_drag", number(b.angular_drag));
+      if (b.friction) flow.add("friction", number(*b.friction));
       entry(b.name, flow.str());
     }
   }
@@ -303,11 +337,13 @@ class Writer {
     for (const Plane& p : model_.contact()->planes)
       planes +=
           (planes.empty() ? "" : ", ") + Flow().add("at", vector(p.at)).add("normal", vector(p.normal)).str();
-    line("contact: " + Flow()
-                           .add("friction", number(model_.contact()->friction))
-                           .add("self", model_.contact()->self ? "true" : "false")
-                           .add_if(!planes.empty(), "planes", "[" + planes + "]")
-                           .str());
+    line("contact: " +
+         Flow()
+             .add("friction", number(model_.contact()->friction))
+             .add("self", model_.contact()->self ? "true" : "false")
+             .add_if(!planes.empty(), "planes", "[" + planes + "]")
+             .add_if(model_.contact()->restitution != 0, "restitution", number(model_.contact()->restitution))
+             .str());
   }
 
   void beams() {

@@ -8,6 +8,7 @@
 #include "limber/elastic/beam_frames.h"
 #include "limber/math/so3.h"
 #include "limber/model/probe_units.h"
+#include "limber/contact/shape_geometry.h"
 #include "limber/thread/system.h"
 
 namespace limber::thread {
@@ -141,18 +142,17 @@ struct Compiler {
     s.contact = true;
     s.self_contact = model.contact()->self;
     s.friction = model.contact()->friction;
+    if (model.contact()->restitution > 0)
+      refuse("scene", "", "contact.restitution", "threads do not bounce: only bodies have a restitution");
     for (const limber::Plane& p : model.contact()->planes)
-      s.solids.push_back({-1, contact::HalfSpace{}, {math::rotation_from_z(p.normal.normalized()), p.at}});
+      s.solids.push_back(
+          {-1, contact::HalfSpace{}, {math::rotation_from_z(p.normal.normalized()), p.at}, s.friction});
     for (std::size_t i = 0; i < model.bodies().size(); ++i)
       for (const Shape& shape : model.bodies()[i].shapes) {
-        contact::Geometry g;
-        if (const auto* b = std::get_if<BoxShape>(&shape.geometry)) g = contact::Box{0.5 * b->size};
-        if (const auto* b = std::get_if<SphereShape>(&shape.geometry)) g = contact::Sphere{b->radius};
-        if (const auto* b = std::get_if<CylinderShape>(&shape.geometry))
-          g = contact::Cylinder{b->radius, b->length};
-        if (const auto* b = std::get_if<CapsuleShape>(&shape.geometry))
-          g = contact::Capsule{b->radius, b->length};
-        s.solids.push_back({static_cast<int>(i), g, shape.X_BG});
+        const contact::Geometry g = contact::geometry_of(shape.geometry);
+        const auto& own = model.bodies()[i].friction;
+        s.solids.push_back(
+            {static_cast<int>(i), g, shape.X_BG, own ? friction_between(s.friction, *own) : s.friction});
       }
   }
 

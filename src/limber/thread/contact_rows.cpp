@@ -199,6 +199,8 @@ void add_rows(const SystemData& s, int from, WorkspaceData& w) {
   c.fields.resize(m);
   c.free.resize(4 * m);
   c.friction.assign(m, s.friction);
+  for (std::size_t k = 0; k < m; ++k)
+    if (c.touches[k].other < 0) c.friction[k] = s.solids[-1 - c.touches[k].other].friction;
   c.lambda.resize(4 * m, 0.0);
   if (from == 0) {
     c.pool.clear();

@@ -26,6 +26,7 @@ struct BodySolid {
   int body = -1;  // −1: the world
   contact::Geometry geometry;
   Pose X_BG;
+  double friction = 0;  // of a thread on it
 };
 
 struct ThreadInfo {
