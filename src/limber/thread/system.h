@@ -164,13 +164,15 @@ struct TouchField {
 struct Capsule {
   int slot = 0, part = 0, thread = 0;
   double xi0 = 0, xi1 = 0;
-  double s0 = 0, s1 = 0;  // [m] along the thread
+  double s0 = 0, s1 = 0;  // [m] along the thread at ease
+  double a0 = 0, a1 = 0;  // [m] along the threads as they are, stretched or compressed
   double off = 0;         // [m] of the midline from it, at most
   bool last = false;      // of its thread
 };
 
 struct ContactWork {
   std::vector<Capsule> capsules;
+  std::vector<double> sag;           // (nodes) [m] of the slot's midline from its chord, about
   std::vector<Vec3> p0, q0, p1, q1;  // (capsules) ends, at the beginning of the step and now
   contact::BoxTree tree;
   std::vector<std::pair<int, int>> pairs;  // capsules that may touch; second < 0: solid −1 − second
