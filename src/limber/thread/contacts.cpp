@@ -311,7 +311,8 @@ struct Finder {
     // What the solid's surface does by itself in the step.
     const Vec3 at0 = contact::distance(c.solids0[k], x0).normal * -r + x0;
     const Pose &X0 = c.solids0[k].X_WG, &X1 = c.solids1[k].X_WG;
-    t.slip0 = -(X1 * (X0.inverse() * at0) - at0);
+    t.carried = X1 * (X0.inverse() * at0) - at0;
+    t.slip0 = -t.carried;
     add(t, d.value * t.n, r, contact::distance(c.solids0[k], x0).value - r);
   }
 
@@ -406,14 +407,14 @@ void prepare_contacts(const SystemData& s, const State& state, double h, Workspa
   make_pairs(s, c.bound, c);
   take_last(s, state, w, c);
   c.touches.clear();
-  c.friction_work = 0;
+  c.friction_work = c.solid_work = 0;
 }
 
 bool resolve_contacts(const SystemData& s, const State& state, WorkspaceData& w) {
   ContactWork& c = w.contact;
   const int nodes = state.node_count();
   c.touches.clear();
-  c.friction_work = 0;
+  c.friction_work = c.solid_work = 0;
   std::copy_n(w.delta.begin(), 12 * nodes, c.free_motion.begin());
   // Contacts are looked for where the last forces lead, which is close to where the step ends.
   bool predicted = !c.last.empty();

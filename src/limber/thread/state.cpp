@@ -94,6 +94,7 @@ WorkspaceData::WorkspaceData(const SystemData& s) {
   contact.sag.assign(n, 0);
   contact.column.assign(s.contact ? 48 * static_cast<std::size_t>(n) : 0, 0);
   X_WB.resize(s.bodies.size());
+  X_before.resize(s.bodies.size());
   contact.X0.resize(s.bodies.size());
   contact.X1.resize(s.bodies.size());
   place.reserve(n);

@@ -136,8 +136,9 @@ struct Touch {
   TouchSide a, b;
   Vec3 n = Vec3::Zero(), t1 = Vec3::Zero(), t2 = Vec3::Zero();  // n from b to a
   double free_gap = 0;                                          // gap less n·(motion of the step so far)
-  Vec3 slip0 = Vec3::Zero();  // slip of a step that moves nothing: given motions of nodes and solids
-  int other = 0;              // −1 − the solid
+  Vec3 slip0 = Vec3::Zero();    // slip of a step that moves nothing: given motions of nodes and solids
+  Vec3 carried = Vec3::Zero();  // motion of the solid's surface in the step
+  int other = 0;                // −1 − the solid
 };
 
 // Where a contact was and its force, at the end of the last step or iteration.
@@ -199,6 +200,7 @@ struct ContactWork {
   long passes = 0, sweeps = 0, solves = 0;  // of the forces' iteration, in all
   int active = 0;                           // contacts with a force in the last step
   double friction_work = 0;                 // [J] taken by friction in the step at hand
+  double solid_work = 0;                    // [J] done in it by solids that move
 };
 
 struct WorkspaceData {
@@ -216,7 +218,7 @@ struct WorkspaceData {
 
   std::vector<double> e, e_hat, v_hat, rhs, delta, external, scratch;  // (nodes x 12)
   std::vector<double> e_start, e_try;
-  std::vector<Pose> X_WB;
+  std::vector<Pose> X_WB, X_before;
   std::optional<Hand> hand;
   ContactWork contact;
   State start;
