@@ -72,6 +72,7 @@ void cut_capsules(const SystemData& s, const State& state, const double* e, Work
     const ThreadInfo& info = s.threads[t];
     for (int j = state.first[t]; j + 1 < state.first[t + 1]; ++j) {
       const double l = w.length[j], start = state.place[j] * info.unit;
+      if (l == 0) continue;  // cut
       const int parts = parts_of(c.sag[j], info.rod.radius);
       for (int k = 0; k < parts; ++k) {
         const double a = static_cast<double>(k) / parts, b = static_cast<double>(k + 1) / parts;
@@ -83,7 +84,7 @@ void cut_capsules(const SystemData& s, const State& state, const double* e, Work
                               .s0 = start + a * l,
                               .s1 = start + b * l,
                               .off = 1.5 * c.sag[j] / (parts * parts),
-                              .last = j + 2 == state.first[t + 1] && k + 1 == parts});
+                              .last = w.length[j + 1] == 0 && k + 1 == parts});
       }
     }
   }

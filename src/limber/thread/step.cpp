@@ -276,6 +276,7 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
   const SystemData& s = system.data();
   WorkspaceData& w = workspace.data();
   result::SolveReport report;
+  make_cuts(s, state, w);
   set_mesh(s, state, w);
   if (s.damps || w.scale_h != 0) {
     set_damping(s, state, 0, w);

@@ -37,6 +37,8 @@ struct ThreadInfo {
   double unit = 0;                      // [m] of the finest element
   std::vector<Pose> start;              // (fine + 1) node axes at t = 0 in the world
   bool straight = false;                // at ease
+  std::vector<Vec2> outline;            // of the section in the node's axes, over its extents
+  Vec2 extent{0, 0};                    // [m] of the outline along y and z
   std::vector<ElementStiffness> level;  // (levels + 1), the coarsest first
   Vec3 velocity = Vec3::Zero();
 };
@@ -53,6 +55,20 @@ struct Fix {
 struct Spared {
   int thread = 0, solid = 0;
   double s0 = 0, s1 = 0;  // [m]
+};
+
+// From a time on a thread is in two at a place: its node is there twice (State::place), with no element
+// between.
+struct Cut {
+  int thread = 0, place = 0;
+  double at = 0;  // [s]
+};
+
+// What a thread is drawn as: one line, or several if it is cut in the course of the run.
+struct Piece {
+  int thread = 0, from = 0, to = 0;  // places
+  int samples = 0;                   // points of its line
+  int rings = 0;                     // … and of all rings: one a node, at most
 };
 
 struct ThreadLoad {
@@ -106,6 +122,7 @@ struct SystemData {
   std::vector<BodySolid> solids;
   std::vector<Fix> fixes;
   std::vector<Spared> spared;
+  std::vector<Cut> cuts;  // by time
   std::vector<ThreadLoad> loads;
   std::vector<LineLoad> line_loads;
   std::vector<Tether> tethers;
@@ -117,7 +134,8 @@ struct SystemData {
 
   result::Layout layout;
   std::vector<Column> columns;
-  std::vector<int> samples;  // (threads) points of each thread's line
+  std::vector<Piece> pieces;
+  std::size_t point_count(const Piece& p) const;  // of its line, two stripes and the rings
 
   int capacity() const;  // nodes of the finest mesh
   void poses(double t, std::vector<Pose>& X_WB) const;
@@ -238,6 +256,9 @@ struct Spot {
   double xi = 0;
 };
 Spot spot_at(const SystemData& s, const State& state, int thread, double fraction);
+Spot sample_spot(const State& state, const Piece& piece, int sample);
+// Makes the cuts that are due; true if there was one.
+bool make_cuts(const SystemData& s, State& state, WorkspaceData& w);
 // Splits and joins elements; true if the mesh changed.
 bool adapt(const SystemData& s, State& state, WorkspaceData& w);
 
@@ -279,6 +300,10 @@ struct Midline {
   Vec3 x, slope;  // slope: dx/ds
 };
 Midline midline(const double* e, int slot, double l, double xi);
+
+// --- observe.cpp: at the points of a piece's line.
+std::vector<Station> stations(const System& system, const State& state, Workspace& workspace,
+                              const Piece& piece);
 
 // --- elements_paper.cpp: the paper's and the Green–Lagrange element, in world axes.
 void other_elements(const SystemData& s, const double* e, int nodes, bool tangent, double mass_weight,
