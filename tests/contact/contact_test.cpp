@@ -2,22 +2,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <random>
 #include <set>
 
 #include "limber/contact/box_tree.h"
 #include "limber/contact/cone_solver.h"
 #include "limber/contact/segments.h"
 #include "limber/contact/solid.h"
+#include "random.h"
 
 namespace limber::contact {
 namespace {
-
-struct Random {
-  std::mt19937 engine{7};
-  double operator()(double a, double b) { return std::uniform_real_distribution<double>(a, b)(engine); }
-  Vec3 point(double size) { return {(*this)(-size, size), (*this)(-size, size), (*this)(-size, size)}; }
-};
 
 TEST(Segments, ClosestPointsBeatEverySample) {
   Random random;
@@ -77,8 +71,9 @@ TEST(Solid, DistancesByHand) {
 
 TEST(Solid, ClosestPlaceOfASegment) {
   Random random;
-  const Geometry shapes[] = {Sphere{0.4}, Capsule{0.2, 0.8}, Cylinder{0.3, 0.7}, Box{Vec3(0.2, 0.4, 0.3)},
-                             HalfSpace{}};
+  const Geometry shapes[] = {Sphere{0.4},        Capsule{0.2, 0.8},
+                             Cylinder{0.3, 0.7}, Box{Vec3(0.2, 0.4, 0.3)},
+                             HalfSpace{},        random_hull(random, 20)};
   for (const Geometry& g : shapes)
     for (int k = 0; k < 60; ++k) {
       const Solid solid{g, {math::so3_exp(random.point(2)), random.point(0.3)}};

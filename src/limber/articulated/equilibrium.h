@@ -13,6 +13,7 @@ class Equilibrium {
 
   bool solve(StaticResult& out);
   void finish(StaticResult& out);
+  std::unique_ptr<multibody::SmallMotion> small_motion(const std::vector<int>& ends);
   const std::vector<double>& q() const { return q_; }
 
  private:

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "limber/articulated/equilibrium.h"
+#include "limber/articulated/tangent.h"
 #include "limber/multibody/dense_solver.h"
 
 namespace limber::articulated {
@@ -125,6 +126,53 @@ void Equilibrium::add_mode(StaticResult& out, double eigenvalue, const VecX& sha
   for (int i = 0; i < s_.tree.size(); ++i)
     if (s_.tree[i].v <= at && at < s_.tree[i].v + s_.tree[i].dofs) mode.moves = s_.model.joints()[i].name;
   out.modes.push_back(std::move(mode));
+}
+
+std::unique_ptr<multibody::SmallMotion> Equilibrium::small_motion(const std::vector<int>& ends) {
+  auto out = std::make_unique<multibody::SmallMotion>(s_.tree, pattern_);
+  set_augment();
+  assemble(0);
+  remove_load_blocks(s_, ends, t_, w_, K_);
+  out->K.origin = K_.origin, out->K.S = K_.S, out->K.diagonal = K_.diagonal, out->K.off = K_.off;
+  out->K.joint = K_.joint, out->K.coupling = K_.coupling, out->K.loops = K_.loops;
+  out->set_locks(locks_.data(), static_cast<int>(locks_.size()));
+  // Dampers: what evaluate() makes of them alone.
+  const std::vector<double> zero(s_.tree.v_count(), 0.0);
+  evaluate(s_, q_.data(), zero.data(), t_, {1, 0, 0}, w_);
+  multibody::BlockSystem& D = out->D;
+  D.origin = K_.origin, D.S = K_.S;
+  D.joint = w_.joint_block;
+  for (int i = 0; i < s_.tree.size(); ++i) {
+    out->X_WM[i] = w_.links[i].X_WM;
+    out->mass[i] = world_inertia(i);
+    D.diagonal[i].setZero();
+    if (w_.blocks) {
+      D.diagonal[i] = w_.blocks->system.diagonal[i] - out->mass[i];
+    } else if (const int b = w_.body_block_index[i]; b >= 0) {
+      Mat6 turn = Mat6::Zero();
+      turn.topLeftCorner<3, 3>() = turn.bottomRightCorner<3, 3>() = w_.links[i].X_WM.R;
+      D.diagonal[i] = turn * w_.body_block[b] * turn.transpose();
+    }
+  }
+  out->joints_only = s_.springs.empty();
+  for (std::size_t l = 0; l < s_.loops.size(); ++l) {
+    const CompiledLoop& loop = s_.loops[l];
+    const int d = dof_count(loop.kind);
+    const Mat6 H = elastic::joint_hessian_psd(loop.kind, loop.law, loop_configuration(loop, loops_[l]));
+    const multibody::Subspace S = multibody::motion_subspace(loop.kind, loops_[l].q);
+    Mat6 axes = Mat6::Zero();
+    for (int k = 0; k < d; ++k) {
+      Vec6 axis;
+      axis << loops_[l].R_WM * S.col(k).head<3>(), loops_[l].R_WM * S.col(k).tail<3>();
+      axes.col(k) = multibody::shift_twist(axis, -loops_[l].p_W);
+    }
+    const MatX inverse = H.topLeftCorner(d, d).inverse();
+    out->closing_compliance[l] =
+        d > 0 ? Mat6(axes.leftCols(d) * inverse * axes.leftCols(d).transpose()) : Mat6(Mat6::Zero());
+  }
+  for (Mat6& A : D.off) A.setZero();
+  if (w_.blocks) std::copy(w_.blocks->system.off.begin(), w_.blocks->system.off.end(), D.off.begin());
+  return out;
 }
 
 // What every joint carries: the sum of all wrenches on what hangs on it, turned round.

@@ -404,14 +404,17 @@ std::vector<SpringTension> spring_tensions(const System& system, const State& st
   return out;
 }
 
-StaticResult solve_static(const System& system, State& state, Workspace& workspace,
-                          const StaticOptions& options) {
+namespace {
+
+StaticResult settle(const System& system, State& state, Workspace& workspace, const StaticOptions& options,
+                    const std::vector<int>* ends, std::unique_ptr<multibody::SmallMotion>* motion) {
   const SystemData& s = system.data();
   WorkspaceData& w = workspace.data();
   StaticResult out;
   Equilibrium equilibrium(s, state, w, options);
   const bool found = equilibrium.solve(out);
   if (found) equilibrium.finish(out);
+  if (found && motion) *motion = equilibrium.small_motion(*ends);
   w.load = 1;
   std::fill(w.servo.begin(), w.servo.end(), ServoState::linear);
   if (!found) return out;
@@ -419,6 +422,20 @@ StaticResult solve_static(const System& system, State& state, Workspace& workspa
   std::fill(state.v.begin(), state.v.end(), 0.0);
   std::fill(state.a.begin(), state.a.end(), 0.0);
   out.energy = energy(system, state, workspace);
+  return out;
+}
+
+}  // namespace
+
+StaticResult solve_static(const System& system, State& state, Workspace& workspace,
+                          const StaticOptions& options) {
+  return settle(system, state, workspace, options, nullptr, nullptr);
+}
+
+StaticMotion solve_static_motion(const System& system, State& state, Workspace& workspace,
+                                 const std::vector<int>& ends, const StaticOptions& options) {
+  StaticMotion out;
+  out.result = settle(system, state, workspace, options, &ends, &out.motion);
   return out;
 }
 

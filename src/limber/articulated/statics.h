@@ -7,7 +7,10 @@
 // on a saddle. Where that fails the loads are applied in steps.
 #pragma once
 
+#include <memory>
+
 #include "limber/articulated/articulated.h"
+#include "limber/multibody/small_motion.h"
 
 namespace limber::articulated {
 
@@ -69,5 +72,14 @@ std::vector<SpringTension> spring_tensions(const System& system, const State& st
 // The state is left at the equilibrium, at rest; on failure as it was.
 StaticResult solve_static(const System& system, State& state, Workspace& workspace,
                           const StaticOptions& options = {});
+
+// The same, and how the structure moves about that equilibrium. Loads on `ends` (bodies) are taken to keep
+// their components in the coordinates exp(ξ) of those bodies: what is left is the Hessian of the energy.
+struct StaticMotion {
+  StaticResult result;
+  std::unique_ptr<multibody::SmallMotion> motion;  // null: no equilibrium
+};
+StaticMotion solve_static_motion(const System& system, State& state, Workspace& workspace,
+                                 const std::vector<int>& ends, const StaticOptions& options = {});
 
 }  // namespace limber::articulated

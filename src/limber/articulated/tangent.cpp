@@ -40,20 +40,22 @@ class Assembly {
     K_.diagonal[link] += 0.5 * (N + N.transpose());
   }
 
+  void load(const CompiledLoad& l, double share, double t) {
+    const Mat3& R = w_.links[l.at.link].X_WM.R;
+    const Vec3 f = share * l.force.value(t);
+    if (l.follows)
+      following_force(l.at.link, R * l.at.p, R * (l.R_MB * f));
+    else
+      dead_force(l.at.link, R * l.at.p, f);
+  }
+
   void weight_and_loads(double t) {
     const Vec3 g = w_.load * s_.model.gravity().value(t);
     for (int i = 0; i < s_.tree.size(); ++i) {
       const Inertia& I = s_.tree[i].inertia;
       if (I.m > 0) dead_force(i, w_.links[i].X_WM.R * (I.h / I.m), I.m * g);
     }
-    for (const CompiledLoad& l : s_.loads) {
-      const Mat3& R = w_.links[l.at.link].X_WM.R;
-      const Vec3 f = w_.load * l.force.value(t);
-      if (l.follows)
-        following_force(l.at.link, R * l.at.p, R * (l.R_MB * f));
-      else
-        dead_force(l.at.link, R * l.at.p, f);
-    }
+    for (const CompiledLoad& l : s_.loads) load(l, w_.load, t);
     for (const CompiledRider& rider : s_.riders) {
       RiderShare shares[2];
       const int n = rider_shares(rider, t, shares);
@@ -385,6 +387,13 @@ void assemble_tangent(const SystemData& s, const double* q, double t, const std:
     for (Vec6& g : scaled) g *= -augment;
     multibody::subtract_loop_forces(K, scaled.data(), rhs.wrench.data());
   }
+}
+
+void remove_load_blocks(const SystemData& s, const std::vector<int>& links, double t, WorkspaceData& w,
+                        multibody::BlockSystem& K) {
+  Assembly build(s, nullptr, w, K);
+  for (const CompiledLoad& l : s.loads)
+    if (std::find(links.begin(), links.end(), l.at.link) != links.end()) build.load(l, -w.load, t);
 }
 
 }  // namespace limber::articulated

@@ -18,4 +18,9 @@ void assemble_tangent(const SystemData& s, const double* q, double t, const std:
                       multibody::BlockSystem& K, multibody::BlockRhs& rhs,
                       const std::vector<char>* touched = nullptr, std::vector<int>* limit_rows = nullptr);
 
+// Takes the loads on `links` out of K's blocks, as if their wrenches followed the links' own twists: the
+// stiffness in coordinates exp(ξ) of those links (docs/theory/rom.md).
+void remove_load_blocks(const SystemData& s, const std::vector<int>& links, double t, WorkspaceData& w,
+                        multibody::BlockSystem& K);
+
 }  // namespace limber::articulated

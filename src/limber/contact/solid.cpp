@@ -41,6 +41,38 @@ Distance of(const Box& b, const Vec3& p) {
   return {std::abs(p[face]) - b.half[face], n};
 }
 
+// Inside: the nearest face. Outside: the nearest of all triangles of the faces.
+Distance of(const Hull& h, const Vec3& p) {
+  const math::ConvexHull& hull = *h.hull;
+  Distance deepest{-std::numeric_limits<double>::infinity(), Vec3::UnitZ()};
+  for (const math::HullFace& f : hull.faces) {
+    const double d = f.normal.dot(p - hull.vertices[hull.loops[f.first]]);
+    if (d > deepest.value) deepest = {d, f.normal};
+  }
+  if (deepest.value <= 1e-12) return deepest;
+  double best = std::numeric_limits<double>::infinity();
+  Vec3 at = p;
+  for (const math::HullFace& f : hull.faces) {
+    const int* loop = hull.loops.data() + f.first;
+    if (f.normal.dot(p - hull.vertices[loop[0]]) < 0) continue;  // seen from behind
+    for (int i = 1; i + 1 < f.count; ++i) {
+      int corners = 0;
+      const Vec3 q = closest_on_triangle(hull.vertices[loop[0]], hull.vertices[loop[i]],
+                                         hull.vertices[loop[i + 1]], p, corners);
+      if ((p - q).squaredNorm() < best) best = (p - q).squaredNorm(), at = q;
+    }
+  }
+  return away(p - at, 0, deepest.normal);
+}
+Distance of(const HeightField& f, const Vec3& p) {
+  const SurfacePoint d = distance(*f.surface, p);
+  return {d.distance, d.normal};
+}
+Distance of(const Mesh& m, const Vec3& p) {
+  const SurfacePoint d = distance(*m.surface, p);
+  return {d.distance, d.normal};
+}
+
 // Distance to a convex solid is convex along a segment: golden-section search.
 double lowest(const Geometry& g, const Vec3& a, const Vec3& b) {
   constexpr double ratio = 0.6180339887498949;
@@ -56,6 +88,18 @@ double lowest(const Geometry& g, const Vec3& a, const Vec3& b) {
   return 0.5 * (lo + hi);
 }
 
+// Else the lowest of so many pieces, each searched as if it were.
+double lowest_of_pieces(const Geometry& g, const Vec3& a, const Vec3& b) {
+  constexpr int pieces = 6;
+  double best = std::numeric_limits<double>::infinity(), at = 0.5;
+  for (int i = 0; i < pieces; ++i) {
+    const Vec3 p = a + static_cast<double>(i) / pieces * (b - a), q = p + (b - a) / pieces;
+    const double s = lowest(g, p, q), d = distance(g, p + s * (q - p)).value;
+    if (d < best) best = d, at = (i + s) / pieces;
+  }
+  return at;
+}
+
 struct Closest {
   const Vec3 &a, &b;
   double operator()(const HalfSpace&) const {
@@ -69,6 +113,9 @@ struct Closest {
   }
   double operator()(const Cylinder& c) const { return lowest(Geometry(c), a, b); }
   double operator()(const Box& box) const { return lowest(Geometry(box), a, b); }
+  double operator()(const Hull& hull) const { return lowest(Geometry(hull), a, b); }
+  double operator()(const HeightField& field) const { return lowest_of_pieces(Geometry(field), a, b); }
+  double operator()(const Mesh& mesh) const { return lowest_of_pieces(Geometry(mesh), a, b); }
 };
 
 Vec3 half_extent(const Geometry& geometry, const Mat3& R) {
@@ -103,7 +150,34 @@ SegmentTouch closest(const Solid& solid, const Vec3& a_W, const Vec3& b_W) {
   return out;
 }
 
+namespace {
+
+Bounds turned(const Bounds& box, const Pose& X) {
+  const Vec3 middle = X * Vec3(0.5 * (box.low + box.high)),
+             half = X.R.cwiseAbs() * (0.5 * (box.high - box.low));
+  return {middle - half, middle + half};
+}
+
+Bounds hull_bounds(const math::ConvexHull& hull, const Pose& X) {
+  Bounds out{X * hull.vertices[0], X * hull.vertices[0]};
+  for (const Vec3& v : hull.vertices) {
+    const Vec3 p = X * v;
+    out = {out.low.cwiseMin(p), out.high.cwiseMax(p)};
+  }
+  return out;
+}
+
+}  // namespace
+
 Bounds bounds(const Solid& solid) {
+  if (const auto* h = std::get_if<Hull>(&solid.geometry)) return hull_bounds(*h->hull, solid.X_WG);
+  if (const auto* m = std::get_if<Mesh>(&solid.geometry)) return turned(m->surface->box, solid.X_WG);
+  if (const auto* f = std::get_if<HeightField>(&solid.geometry)) {
+    // The ground goes down without end.
+    Bounds box = f->surface->box;
+    box.low.z() = std::min(box.low.z(), -1e6);
+    return turned(box, solid.X_WG);
+  }
   const Vec3 half = half_extent(solid.geometry, solid.X_WG.R);
   return {solid.X_WG.p - half, solid.X_WG.p + half};
 }

@@ -1,11 +1,16 @@
 // Solids that threads and bodies touch, and the closest place of a segment to them.
 //
-// A solid is a convex shape in its frame G with a pose in the world; distance is negative inside. To add a
-// shape, add it to the variant and give it a `distance` (solid.cpp).
+// A solid is a shape in its frame G with a pose in the world; distance is negative inside. To add a shape,
+// add it to the variant and give it a `distance` (solid.cpp), and for contact between bodies a place in
+// collide.cpp.
 #pragma once
 
+#include <memory>
 #include <variant>
 
+#include "limber/contact/bounds.h"
+#include "limber/contact/triangle_surface.h"
+#include "limber/math/convex_hull.h"
 #include "limber/math/spatial.h"
 
 namespace limber::contact {
@@ -23,7 +28,16 @@ struct Cylinder {
 struct Box {
   Vec3 half = Vec3::Zero();  // half sides
 };
-using Geometry = std::variant<HalfSpace, Sphere, Capsule, Cylinder, Box>;
+struct Hull {
+  std::shared_ptr<const math::ConvexHull> hull;
+};
+struct HeightField {
+  std::shared_ptr<const TriangleSurface> surface;  // of make_height_field
+};
+struct Mesh {
+  std::shared_ptr<const TriangleSurface> surface;  // of make_surface
+};
+using Geometry = std::variant<HalfSpace, Sphere, Capsule, Cylinder, Box, Hull, HeightField, Mesh>;
 
 struct Solid {
   Geometry geometry;
@@ -44,9 +58,6 @@ struct SegmentTouch {
 };
 SegmentTouch closest(const Solid& solid, const Vec3& a, const Vec3& b);
 
-struct Bounds {
-  Vec3 low, high;
-};
 Bounds bounds(const Solid& solid);  // of the world's axes; a half space is unbounded
 
 }  // namespace limber::contact

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "limber/articulated/statics.h"
+#include "limber/sim/reduce.h"
 
 namespace limber::sim {
 
@@ -32,6 +33,16 @@ bool ThreadDriver::finite() const {
   return std::ranges::all_of(state.e, is_finite) && std::ranges::all_of(state.v, is_finite);
 }
 
+RomDriver::RomDriver(const Model& model, const RunOptions& options)
+    : system(rom::compile(model, options.reduced ? *options.reduced : reduce(model, options.rom), options.rom)),
+      state(system.rest()),
+      workspace(system) {}
+
+bool RomDriver::finite() const {
+  const auto is_finite = [](double x) { return std::isfinite(x); };
+  return std::ranges::all_of(state.q, is_finite) && std::ranges::all_of(state.v, is_finite);
+}
+
 // A joint that is lost shows in the sums over the joints that moved: no walk over all of them.
 bool AdaptiveDriver::finite() const {
   return std::isfinite(state.total) && std::isfinite(state.largest) && std::isfinite(state.distance);
@@ -41,6 +52,8 @@ Driver::Variant Driver::make(const Model& model, const RunOptions& options) {
   switch (options.method) {
     case Method::thread:
       return Variant(std::in_place_type<ThreadDriver>, model, options.thread, options.from_static);
+    case Method::rom:
+      return Variant(std::in_place_type<RomDriver>, model, options);
     case Method::articulated:
       break;
     case Method::adaptive:

@@ -15,6 +15,8 @@
 #include "limber/result/handle.h"
 #include "limber/result/report.h"
 #include "limber/result/snapshot.h"
+#include "limber/rom/live.h"
+#include "limber/rom/rom.h"
 #include "limber/sim/options.h"
 #include "limber/thread/live.h"
 #include "limber/thread/thread.h"
@@ -108,6 +110,37 @@ struct ThreadDriver {
   }
   bool adopt(const result::Layout& layout, const result::Snapshot& before, const result::Snapshot& now) {
     return thread::adopt(system, state, layout, before, now);
+  }
+};
+
+struct RomDriver {
+  rom::System system;
+  rom::State state;
+  rom::Workspace workspace;
+
+  RomDriver(const Model& model, const RunOptions& options);
+
+  const result::Layout& layout() const { return system.layout(); }
+  const Model& model() const { return system.model(); }
+  int dof_count() const { return system.dof_count(); }
+  std::string solver() const { return system.solver(); }
+  result::SolveReport step(double h) { return rom::step(system, state, workspace, h); }
+  void observe(result::Snapshot& snapshot) { rom::observe(system, state, workspace, snapshot); }
+  void set_clock(std::int64_t step, double t) { state.step = step, state.t = t; }
+  bool finite() const;
+  std::string save() const { return state.save(); }
+  void load(const std::string& bytes) { state.load(bytes); }
+
+  // For a live view (rom/live.h).
+  bool hold(const result::Handle& handle) { return rom::hold(system, workspace, handle); }
+  void release() { rom::release(workspace); }
+  result::Pull pull() { return rom::pull(system, state, workspace); }
+  void scale_loads(double factor) { rom::scale_loads(workspace, factor); }
+  std::vector<result::Reading> readings(const std::string& name) {
+    return rom::readings(system, state, workspace, name);
+  }
+  bool adopt(const result::Layout& layout, const result::Snapshot& before, const result::Snapshot& now) {
+    return rom::adopt(system, state, layout, before, now);
   }
 };
 
@@ -224,7 +257,7 @@ class Driver {
   }
 
  private:
-  using Variant = std::variant<ArticulatedDriver, AdaptiveDriver, ThreadDriver>;
+  using Variant = std::variant<ArticulatedDriver, AdaptiveDriver, ThreadDriver, RomDriver>;
   static Variant make(const Model& model, const RunOptions& options);
   Variant method_;
 };

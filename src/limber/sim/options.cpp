@@ -25,6 +25,8 @@ const char* to_string(Method method) {
       return "adaptive";
     case Method::thread:
       return "thread";
+    case Method::rom:
+      return "rom";
   }
   return "?";
 }
@@ -65,6 +67,14 @@ void validate(const RunOptions& o) {
   require(o.adaptive.settle > 0 && o.adaptive.settle < 1, "settle", "a number between 0 and 1",
           o.adaptive.settle);
   require(o.adaptive.turn > 0 && o.adaptive.turn <= 1, "turn", "a number above 0, up to 1", o.adaptive.turn);
+  const rom::Options& r = o.rom;
+  require(r.build.modes >= 0 && r.build.modes <= 100, "modes", "0 to 100", r.build.modes);
+  require(r.force >= 0 && std::isfinite(r.force), "range.force", "a force of at least 0 N", r.force);
+  require(r.moment >= 0 && std::isfinite(r.moment), "range.moment", "a moment of at least 0 N m", r.moment);
+  require(r.end_error > 0, "end_error", "a positive number", r.end_error);
+  require(r.gap_error > 0, "gap_error", "a positive number", r.gap_error);
+  require(r.most_points >= 1 && r.most_points <= 1000, "most_points", "1 to 1000", r.most_points);
+  require(r.sweeps >= 1, "sweeps", "at least 1", r.sweeps);
   if (o.method == Method::adaptive && o.from_static)
     throw std::invalid_argument("from: the adaptive method starts as written");
 }

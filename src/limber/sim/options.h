@@ -6,12 +6,14 @@
 
 #include "limber/adaptive/adaptive.h"
 #include "limber/articulated/articulated.h"
+#include "limber/rom/rom.h"
 #include "limber/thread/thread.h"
 
 namespace limber::sim {
 
-enum class Method : std::uint8_t { articulated, adaptive, thread };
-inline constexpr Method all_methods[] = {Method::articulated, Method::adaptive, Method::thread};
+enum class Method : std::uint8_t { articulated, adaptive, thread, rom };
+inline constexpr Method all_methods[] = {Method::articulated, Method::adaptive, Method::thread,
+                                         Method::rom};
 const char* to_string(Method method);
 
 struct RunOptions {
@@ -23,6 +25,8 @@ struct RunOptions {
   articulated::Options articulated;
   adaptive::Options adaptive;
   thread::Options thread;
+  rom::Options rom;
+  std::shared_ptr<const rom::ReducedModel> reduced;  // of a file; null: reduced when the run starts
 
   std::int64_t steps() const;  // whole steps to reach `time` (a last step is not shortened: rounds up)
   std::int64_t steps_per_frame() const;  // at least 1

@@ -1,0 +1,292 @@
+// compile(): which body is simulated where, what may touch, and the output layout.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "limber/model/probe_units.h"
+#include "limber/rom/partition.h"
+#include "limber/rom/system.h"
+
+namespace limber::rom {
+namespace {
+
+contact::Geometry geometry_of(const ShapeGeometry& shape) {
+  if (const auto* b = std::get_if<BoxShape>(&shape)) return contact::Box{0.5 * b->size};
+  if (const auto* s = std::get_if<SphereShape>(&shape)) return contact::Sphere{s->radius};
+  if (const auto* c = std::get_if<CylinderShape>(&shape)) return contact::Cylinder{c->radius, c->length};
+  const auto& c = std::get<CapsuleShape>(shape);
+  return contact::Capsule{c.radius, c.length};
+}
+
+void check_same(const Partition& parts, const ReducedModel& reduced) {
+  bool same = parts.mechanisms.size() == reduced.mechanisms.size();
+  for (std::size_t k = 0; same && k < parts.mechanisms.size(); ++k)
+    same = parts.mechanisms[k].bodies == reduced.mechanisms[k].bodies &&
+           parts.mechanisms[k].names == reduced.mechanisms[k].names &&
+           parts.mechanisms[k].ends == reduced.mechanisms[k].ends;
+  if (!same)
+    throw ModelError({{"run", "", "rom", "the reduced model was made from another mechanism, or for other ends"}});
+}
+
+void place_mechanisms(SystemData& s, const Partition& parts) {
+  s.places.resize(s.model.bodies().size());
+  for (std::size_t k = 0; k < s.reduced.mechanisms.size(); ++k) {
+    const Mechanism& m = s.reduced.mechanisms[k];
+    const int E = static_cast<int>(m.ends.size());
+    MechanismPlace place{s.q_count, s.v_count, m.free_base ? 6 : 0};
+    s.q_count += (m.free_base ? 10 : 0) + 7 * E + m.modes;
+    s.v_count += (m.free_base ? 9 : 0) + 6 * E + m.modes;
+    s.mechanisms.push_back(place);
+    for (std::size_t l = 0; l < m.bodies.size(); ++l) {
+      BodyPlace at{BodyPlace::On::mechanism, static_cast<int>(k), static_cast<int>(l)};
+      for (int e = 0; e < E; ++e)
+        if (m.ends[e] == static_cast<int>(l)) at.end = e;
+      s.places[m.bodies[l]] = at;
+    }
+    s.first_map.push_back(static_cast<int>(s.maps.size()));
+    for (const Point& p : m.points) s.maps.push_back(make_maps(p.X, p.map, m.columns()));
+    std::vector<PlacedInput> inputs;
+    for (const Input& input : m.inputs)
+      for (const Drive& d : s.model.drives())
+        if (d.joint.value == m.bodies[input.joint]) inputs.push_back({d.target[input.dof]});
+    s.inputs.push_back(std::move(inputs));
+  }
+  for (const int body : parts.props) {
+    const Inertia& I = s.model.bodies()[body].inertia;
+    PropPlace prop{body, s.q_count, s.v_count, Inertia::about_com(I.m, Vec3::Zero(), I.about_com()), I.com()};
+    s.q_count += 7, s.v_count += 6;
+    s.places[body] = {BodyPlace::On::prop, -1, -1, -1, static_cast<int>(s.props.size())};
+    s.props.push_back(prop);
+  }
+  for (std::size_t l = 0; l < s.model.point_loads().size(); ++l)
+    if (const BodyId b = s.model.point_loads()[l].at.body; b.valid())
+      s.loads.push_back({static_cast<int>(l), s.places[b.value]});
+}
+
+void place_solids(SystemData& s) {
+  const auto& c = s.model.contact();
+  if (!c) return;
+  s.friction = c->friction;
+  for (const Plane& plane : c->planes)
+    s.collidables.push_back({world, contact::HalfSpace{}, {math::rotation_from_z(plane.normal.normalized()), plane.at}});
+  for (std::size_t b = 0; b < s.model.bodies().size(); ++b) {
+    const BodyPlace& at = s.places[b];
+    if (at.on == BodyPlace::On::mechanism && at.end < 0) continue;
+    for (const Shape& shape : s.model.bodies()[b].shapes) {
+      Collidable out{BodyId{static_cast<int>(b)}, geometry_of(shape.geometry), shape.X_BG};
+      const contact::Bounds box = contact::bounds({out.geometry, Pose{}});
+      out.size = (box.high - box.low).norm();
+      s.collidables.push_back(std::move(out));
+    }
+  }
+}
+
+void lay_out(SystemData& s) {
+  s.layout.title = s.model.title();
+  for (std::size_t i = 0; i < s.model.bodies().size(); ++i) {
+    const Body& body = s.model.bodies()[i];
+    s.layout.frames.push_back({body.name, body.shapes, body.color, s.places[i].on == BodyPlace::On::ground});
+  }
+  for (const elastic::BeamTrace& trace : s.traces)
+    s.layout.polylines.push_back({trace.name, static_cast<int>(trace.points.size()), 0, {}});
+  for (const Spring& spring : s.model.springs()) {
+    s.layout.polylines.push_back({spring.name, 2, 0, {}});
+    elastic::SpringParameters law;
+    law.stiffness = spring.stiffness, law.damping = spring.damping, law.tension_only = spring.tension_only;
+    const auto place = [&](const Attachment& a) { return a.body.valid() ? Vec3(s.start[a.body.value] * a.p) : a.p; };
+    law.rest_length = spring.rest_length < 0 ? (place(spring.a) - place(spring.b)).norm() : spring.rest_length;
+    s.springs.push_back(law);
+  }
+  constexpr const char* axes[] = {".x", ".y", ".z"};
+  const auto add = [&](std::string name, std::string unit, Column c) {
+    s.layout.scalars.push_back({std::move(name), std::move(unit)});
+    s.columns.push_back(c);
+  };
+  for (const Probe& p : s.model.probes()) {
+    Column c;
+    c.quantity = p.quantity;
+    c.at = p.at, c.joint = p.joint.value, c.spring = p.spring.value;
+    switch (p.quantity) {
+      case Quantity::position:
+      case Quantity::velocity:
+      case Quantity::rotation:
+      case Quantity::angular_velocity:
+        for (c.component = 0; c.component < 3; ++c.component)
+          add(p.name + axes[c.component], unit_of(p.quantity), c);
+        break;
+      case Quantity::joint_position: {
+        if (p.loop.valid()) break;
+        const JointKind kind = s.model.joints()[c.joint].kind;
+        for (c.component = 0; c.component < dof_count(kind); ++c.component)
+          add(dof_count(kind) == 1 ? p.name : fmt::format("{}.{}", p.name, c.component),
+              unit_of(p.quantity, is_rotational(kind, c.component)), c);
+        break;
+      }
+      case Quantity::spring_length:
+      case Quantity::spring_tension:
+        add(p.name, unit_of(p.quantity), c);
+        break;
+      default:
+        break;  // energies and contact stand below; what a reduced model does not know is refused
+    }
+  }
+  const auto energy = [&](const char* name, Quantity q) {
+    Column c;
+    c.quantity = q;
+    add(name, "J", c);
+  };
+  energy("energy.kinetic", Quantity::kinetic_energy);
+  energy("energy.gravity", Quantity::gravity_energy);
+  energy("energy.elastic", Quantity::elastic_energy);
+  energy("energy.total", Quantity::total_energy);
+  const auto own = [&](std::string name, const char* unit, Column::Own what, int mechanism, int component = 0) {
+    Column c;
+    c.own = what, c.mechanism = mechanism, c.component = component;
+    add(std::move(name), unit, c);
+  };
+  if (s.model.contact()) {
+    own("contact.count", "", Column::Own::contacts, -1);
+    own("contact.overlap", "m", Column::Own::overlap, -1);
+  }
+  for (std::size_t k = 0; k < s.reduced.mechanisms.size(); ++k) {
+    const Mechanism& m = s.reduced.mechanisms[k];
+    const std::string name = s.reduced.mechanisms.size() == 1 ? "rom" : "rom." + m.name;
+    const int at = static_cast<int>(k);
+    own(name + ".distance", "", Column::Own::distance, at);
+    own(name + ".gap", "", Column::Own::gap, at);
+    if (m.quality.tested > 0) own(name + ".out_of_range", "", Column::Own::out_of_range, at);
+    for (int c = 0; m.free_base && c < 3; ++c) own(name + ".momentum" + axes[c], "kg m/s", Column::Own::momentum, at, c);
+    for (int c = 0; m.free_base && c < 3; ++c)
+      own(name + ".angular_momentum" + axes[c], "kg m2/s", Column::Own::angular, at, c);
+  }
+}
+
+void refuse_probes(const Model& model) {
+  std::vector<Problem> problems;
+  for (const Probe& p : model.probes())
+    switch (p.quantity) {
+      case Quantity::joint_velocity:
+      case Quantity::joint_force:
+      case Quantity::tension:
+      case Quantity::curvature:
+      case Quantity::twist:
+      case Quantity::bending_moment:
+      case Quantity::torque:
+      case Quantity::rider_position:
+        problems.push_back({"probe", p.name, "", "a reduced model has no such quantity; method articulated has"});
+        break;
+      default:
+        if (p.loop.valid()) problems.push_back({"probe", p.name, "", "a reduced model does not read closing joints"});
+        break;
+    }
+  if (!problems.empty()) throw ModelError(problems);
+}
+
+}  // namespace
+
+const char* to_string(Integrator integrator) { return integrator == Integrator::euler ? "euler" : "midpoint"; }
+const char* to_string(ContactSolver solver) { return solver == ContactSolver::cone ? "cone" : "pgs"; }
+
+System compile(const Model& model, const ReducedModel& reduced, const Options& options) {
+  elastic::LinkedModel linked = elastic::beams_to_links(model);
+  auto s = std::make_shared<SystemData>(std::move(linked), reduced, options);
+  refuse_probes(s->model);
+  const Partition parts = partition(s->model, options.ends);
+  check_same(parts, reduced);
+  s->start = s->model.initial_poses();
+  place_mechanisms(*s, parts);
+  // Mechanisms start at rest: where their first point is.
+  for (const Mechanism& m : s->reduced.mechanisms)
+    for (std::size_t l = 0; l < m.bodies.size(); ++l) {
+      const Pose base = m.free_base ? s->start[m.bodies[0]] : Pose{};
+      if (!(m.free_base && l == 0)) s->start[m.bodies[l]] = base * m.points[0].X[l];
+    }
+  place_solids(*s);
+  for (const Mechanism& m : s->reduced.mechanisms) s->size = std::max(s->size == 1 ? 0 : s->size, m.radius);
+  lay_out(*s);
+  return System(s);
+}
+
+State System::rest() const {
+  const SystemData& s = *data_;
+  State out;
+  out.q.assign(s.q_count, 0), out.v.assign(s.v_count, 0);
+  for (std::size_t k = 0; k < s.mechanisms.size(); ++k) {
+    const Mechanism& m = s.reduced.mechanisms[k];
+    double* q = out.q.data() + s.mechanisms[k].q;
+    if (m.free_base) {
+      const Pose& X = s.start[m.bodies[0]];
+      store_pose(X, q);
+      const Vec3 com = X * m.points[0].inertia.com();
+      std::copy_n(com.data(), 3, q + 7);
+      q += 10;
+      // The base's own joint says how it flies at the start.
+      const Joint& joint = s.model.joints()[m.bodies[0]];
+      double* v = out.v.data() + s.mechanisms[k].v;
+      Vec6 V;
+      for (int i = 0; i < 6; ++i) V[i] = joint.velocity[i];
+      const Vec6 own = joint.X_BM.motion(V);  // the joint's rates are M's twist in M
+      std::copy_n(own.data(), 6, v);
+      const Vec3 speed = X.R * (own.tail<3>() + own.head<3>().cross(m.points[0].inertia.com()));
+      std::copy_n(speed.data(), 3, v + 6);
+    }
+    for (std::size_t e = 0; e < m.ends.size(); ++e) store_pose(m.points[0].X[m.ends[e]], q + 7 * e);
+  }
+  for (const PropPlace& p : s.props) {
+    store_pose(s.start[p.body], out.q.data() + p.q);
+    const Joint& joint = s.model.joints()[p.body];
+    Vec6 V;
+    for (int i = 0; i < 6; ++i) V[i] = joint.velocity[i];
+    const Vec6 own = joint.X_BM.motion(V);
+    const Mat3& R = s.start[p.body].R;
+    const Vec3 w = R * own.head<3>(), v = R * (own.tail<3>() + own.head<3>().cross(p.com));
+    std::copy_n(w.data(), 3, out.v.data() + p.v);
+    std::copy_n(v.data(), 3, out.v.data() + p.v + 3);
+  }
+  return out;
+}
+
+const Model& System::model() const { return data_->model; }
+const ReducedModel& System::reduced() const { return data_->reduced; }
+const result::Layout& System::layout() const { return data_->layout; }
+int System::dof_count() const {
+  int out = 6 * static_cast<int>(data_->props.size());
+  for (const Mechanism& m : data_->reduced.mechanisms)
+    out += m.points[0].rank + (m.free_base ? 6 : 0);
+  return out;
+}
+std::string System::solver() const {
+  int ends = 0, points = 0;
+  for (const Mechanism& m : data_->reduced.mechanisms)
+    ends += static_cast<int>(m.ends.size()), points += static_cast<int>(m.points.size());
+  return fmt::format("reduced: {} end effector{}, {} point{}", ends, ends == 1 ? "" : "s", points, points == 1 ? "" : "s");
+}
+
+SystemData::SystemData(elastic::LinkedModel linked, const ReducedModel& r, const Options& o)
+    : model(std::move(linked.model)), traces(std::move(linked.traces)), reduced(r), options(o) {}
+
+MechanismScratch::MechanismScratch(const Mechanism& m, int base_freedoms) : blend(m) {
+  const int n = m.coordinates() + base_freedoms;
+  ends.X.resize(m.ends.size());
+  ends.z = VecX::Zero(m.modes);
+  ends.input = VecX::Zero(m.inputs.size());
+  rhs = v = v_new = VecX::Zero(n);
+  X.resize(m.bodies.size());
+  if (m.points.size() > 1) X_other.resize(m.bodies.size());
+}
+
+WorkspaceData::WorkspaceData(const SystemData& s) : X(s.start), solids(s.collidables.size()) {
+  for (std::size_t k = 0; k < s.reduced.mechanisms.size(); ++k)
+    mechanisms.emplace_back(s.reduced.mechanisms[k], s.mechanisms[k].base);
+  for (std::size_t k = 0; k < solids.size(); ++k) solids[k].geometry = s.collidables[k].geometry;
+  broad.resize(static_cast<int>(solids.size()));
+  prop_v.resize(6 * s.props.size());
+  impulse.resize(s.mechanisms.size());
+}
+
+Workspace::Workspace(const System& system) : data_(std::make_unique<WorkspaceData>(system.data())) {}
+Workspace::Workspace(Workspace&&) noexcept = default;
+Workspace::~Workspace() = default;
+
+}  // namespace limber::rom

@@ -1,0 +1,209 @@
+// The file of a reduced model, little endian:
+//
+//   "limber-rom\n", u32 version, u32 CRC-32C of the payload, u64 its length, payload
+//
+// The payload holds the scene's text and every number of every point, so the file needs nothing beside it.
+#include <fmt/format.h>
+
+#include <cstring>
+#include <stdexcept>
+
+#include "limber/result/recording.h"
+#include "limber/result/state_bytes.h"
+#include "limber/rom/blend.h"
+#include "limber/rom/rom.h"
+
+namespace limber::rom {
+namespace {
+
+constexpr char magic[] = "limber-rom\n";
+constexpr std::size_t magic_size = sizeof magic - 1;
+constexpr std::uint32_t version = 1;
+
+// One walk over all fields, for writing and for reading.
+struct Writer {
+  result::StateWriter out;
+  static constexpr bool reads = false;
+  template <class T>
+  void number(const T& x) {
+    out.put(x);
+  }
+  template <class T>
+  void list(const std::vector<T>& x) {
+    out.put(x);
+  }
+};
+struct Reader {
+  result::StateReader in;
+  static constexpr bool reads = true;
+  template <class T>
+  void number(T& x) {
+    in.get(x);
+  }
+  template <class T>
+  void list(std::vector<T>& x) {
+    in.get_any(x);
+  }
+};
+
+template <class File, class Text>
+void text(File& f, Text& x) {
+  std::vector<char> bytes(x.begin(), x.end());
+  f.list(bytes);
+  if constexpr (File::reads) x.assign(bytes.begin(), bytes.end());
+}
+template <class File, class T>
+void whole(File& f, T& x) {
+  std::int64_t value = static_cast<std::int64_t>(x);
+  f.number(value);
+  if constexpr (File::reads) x = static_cast<std::remove_const_t<T>>(value);
+}
+template <class File, class M>
+void matrix(File& f, M& x) {
+  std::int64_t rows = x.rows(), cols = x.cols();
+  f.number(rows), f.number(cols);
+  std::vector<double> data(x.data(), x.data() + x.size());
+  f.list(data);
+  if constexpr (File::reads) {
+    if (rows < 0 || cols < 0 || rows > 100000 || cols > 100000 || static_cast<std::size_t>(rows * cols) != data.size())
+      throw std::invalid_argument("state: a matrix has another size than it says");
+    x.resize(rows, cols);
+    std::copy(data.begin(), data.end(), x.data());
+  }
+}
+template <class File, class List, class Each>
+void items(File& f, List& x, Each each) {
+  std::uint64_t n = x.size();
+  f.number(n);
+  if constexpr (File::reads) {
+    if (n > 10'000'000) throw std::invalid_argument("state: a list is too long");
+    x.resize(n);
+  }
+  for (auto& item : x) each(item);
+}
+template <class File, class V>
+void vec3(File& f, V& x) {
+  for (int k = 0; k < 3; ++k) f.number(x[k]);
+}
+template <class File, class P>
+void pose(File& f, P& X) {
+  for (int k = 0; k < 9; ++k) f.number(X.R.data()[k]);
+  vec3(f, X.p);
+}
+template <class File, class I>
+void inertia(File& f, I& x) {
+  f.number(x.m);
+  vec3(f, x.h);
+  for (int k = 0; k < 9; ++k) f.number(x.I.data()[k]);
+}
+
+template <class File, class P>
+void point(File& f, P& p) {
+  items(f, p.X, [&](auto& X) { pose(f, X); });
+  matrix(f, p.input);
+  f.number(p.time);
+  matrix(f, p.wrench);
+  for (auto* m : {&p.C, &p.K, &p.M, &p.D, &p.input_force, &p.momentum, &p.limit_rows, &p.limit_compliance})
+    matrix(f, *m);
+  inertia(f, p.inertia);
+  whole(f, p.rank);
+  f.list(p.map);
+  f.list(p.limit_at);
+}
+
+template <class File, class Mech>
+void mechanism(File& f, Mech& m) {
+  text(f, m.name);
+  items(f, m.bodies, [&](auto& b) { whole(f, b); });
+  items(f, m.names, [&](auto& name) { text(f, name); });
+  items(f, m.ends, [&](auto& e) { whole(f, e); });
+  whole(f, m.free_base);
+  f.number(m.radius);
+  whole(f, m.modes);
+  f.list(m.frequencies);
+  items(f, m.inputs, [&](auto& x) { whole(f, x.joint), whole(f, x.dof), f.number(x.gain); });
+  items(f, m.limits, [&](auto& x) { whole(f, x.joint), whole(f, x.dof), whole(f, x.upper), f.number(x.bound); });
+  items(f, m.sites, [&](auto& x) { whole(f, x.a), whole(f, x.b), vec3(f, x.on_a), vec3(f, x.on_b); });
+  items(f, m.inertias, [&](auto& x) { inertia(f, x); });
+  items(f, m.points, [&](auto& p) { point(f, p); });
+  auto& q = m.quality;
+  whole(f, q.tested);
+  for (auto* x : {&q.gap_bound, &q.end_bound, &q.gap, &q.end, &q.force, &q.moment}) f.number(*x);
+}
+
+// Numbers that a hand-made file could get wrong and a run would trip over.
+void check(const Mechanism& m) {
+  const auto wrong = [](const char* what) { throw std::invalid_argument(fmt::format("reduced model: {}", what)); };
+  const int links = static_cast<int>(m.bodies.size()), n = m.coordinates(), columns = m.columns();
+  const int inputs = static_cast<int>(m.inputs.size()), limits = static_cast<int>(m.limits.size());
+  if (m.names.size() != m.bodies.size() || m.inertias.size() != m.bodies.size()) wrong("lists of links differ in length");
+  if (m.ends.empty() || m.points.empty() || m.modes < 0) wrong("it has no end effector or no point");
+  for (const int e : m.ends)
+    if (e < 0 || e >= links) wrong("an end effector is no link of it");
+  for (const JointSite& s : m.sites)
+    if (s.a < -1 || s.a >= links || s.b < -1 || s.b >= links) wrong("a joint is not between its links");
+  for (const Input& i : m.inputs)
+    if (i.joint < 0 || i.joint >= links) wrong("an input is of no joint of it");
+  for (const JointLimit& l : m.limits)
+    if (l.joint < 0 || l.joint >= links) wrong("a limit is of no joint of it");
+  for (const Point& p : m.points) {
+    const bool good = static_cast<int>(p.X.size()) == links && p.input.size() == inputs &&
+                      p.wrench.size() == 6 * static_cast<int>(m.ends.size()) && p.C.rows() == n && p.C.cols() == n &&
+                      p.K.rows() == n && p.K.cols() == n && p.M.rows() == n && p.M.cols() == n && p.D.rows() == n &&
+                      p.D.cols() == n && p.input_force.rows() == n && p.input_force.cols() == inputs &&
+                      p.momentum.rows() == 6 && p.momentum.cols() == n && p.limit_rows.rows() == limits &&
+                      p.limit_rows.cols() == columns && p.limit_compliance.rows() == limits &&
+                      p.limit_compliance.cols() == limits && static_cast<int>(p.limit_at.size()) == limits &&
+                      p.map.size() == static_cast<std::size_t>(links) * 6 * columns && p.rank >= 1 && p.rank <= n;
+    if (!good) wrong("a point has matrices of another size");
+  }
+}
+
+}  // namespace
+
+std::string save(const ModelFile& file) {
+  Writer w;
+  std::string scene = file.scene;
+  text(w, scene);
+  std::vector<Mechanism> mechanisms = file.model.mechanisms;
+  items(w, mechanisms, [&](auto& m) { mechanism(w, m); });
+  const std::string payload = w.out.take();
+  std::string out(magic, magic_size);
+  const auto append = [&](const auto& x) { out.append(reinterpret_cast<const char*>(&x), sizeof x); };
+  append(version);
+  append(result::crc32c(payload.data(), payload.size()));
+  append(static_cast<std::uint64_t>(payload.size()));
+  return out + payload;
+}
+
+ModelFile load(const std::string& bytes) {
+  constexpr std::size_t head = magic_size + 16;
+  if (bytes.size() < head || bytes.compare(0, magic_size, magic, magic_size) != 0)
+    throw std::invalid_argument("not a reduced model (made by `limber reduce`)");
+  std::uint32_t its_version = 0, crc = 0;
+  std::uint64_t size = 0;
+  std::memcpy(&its_version, bytes.data() + magic_size, 4);
+  std::memcpy(&crc, bytes.data() + magic_size + 4, 4);
+  std::memcpy(&size, bytes.data() + magic_size + 8, 8);
+  if (its_version != version)
+    throw std::invalid_argument(
+        fmt::format("a reduced model of version {}; this limber reads version {}: make it again", its_version, version));
+  if (bytes.size() - head != size)
+    throw std::invalid_argument(fmt::format("a reduced model of {} bytes that should have {}: it is cut off or has grown",
+                                            bytes.size(), size + head));
+  const std::string payload = bytes.substr(head);
+  if (result::crc32c(payload.data(), payload.size()) != crc)
+    throw std::invalid_argument("a damaged reduced model: its checksum does not fit");
+  ModelFile out;
+  Reader r{result::StateReader(payload)};
+  text(r, out.scene);
+  items(r, out.model.mechanisms, [&](auto& m) { mechanism(r, m); });
+  r.in.end();
+  for (Mechanism& m : out.model.mechanisms) {
+    check(m);
+    align(m);
+  }
+  return out;
+}
+
+}  // namespace limber::rom

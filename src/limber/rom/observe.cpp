@@ -1,0 +1,231 @@
+// What the rest of the program sees of a reduced model: poses of all links, lines, probes, energies, how far it is from
+// where it was linearised, and how far its joints come apart.
+#include <algorithm>
+#include <cmath>
+
+#include "limber/rom/statics.h"
+#include "limber/rom/system.h"
+
+namespace limber::rom {
+namespace {
+
+class Observer {
+ public:
+  Observer(const SystemData& s, const State& state, WorkspaceData& w) : s_(s), state_(state), w_(w) {
+    for (std::size_t k = 0; k < s.mechanisms.size(); ++k)
+      read_ends(s, state, static_cast<int>(k), state.t, w.mechanisms[k]);
+    place_bodies(s, state, true, w);
+    find_energies();
+  }
+
+  Vec3 place(const Attachment& a) const { return a.body.valid() ? Vec3(w_.X[a.body.value] * a.p) : a.p; }
+
+  // Twist of a body in its own axes.
+  Vec6 twist(int body) const {
+    const BodyPlace& at = s_.places[body];
+    if (at.on == BodyPlace::On::prop) {
+      const PropPlace& p = s_.props[at.prop];
+      const Mat3& R = w_.X[body].R;
+      const double* v = state_.v.data() + p.v;
+      const Vec3 spin = R.transpose() * Vec3(v[0], v[1], v[2]);
+      Vec6 out;
+      out << spin, R.transpose() * Vec3(v[3], v[4], v[5]) - spin.cross(p.com);
+      return out;
+    }
+    if (at.on != BodyPlace::On::mechanism) return Vec6::Zero();
+    const Mechanism& m = s_.reduced.mechanisms[at.mechanism];
+    const MechanismPlace& place = s_.mechanisms[at.mechanism];
+    const MechanismScratch& x = w_.mechanisms[at.mechanism];
+    const double* v = state_.v.data() + place.v;
+    const double* own = v + (place.base > 0 ? 9 : 0);
+    Vec6 out = Vec6::Zero();
+    if (at.end >= 0)
+      out = Eigen::Map<const Vec6>(own + 6 * at.end);
+    else
+      out = link_map(m, x.blend, at.link).leftCols(m.coordinates()) * Eigen::Map<const VecX>(own, m.coordinates());
+    if (place.base > 0)
+      out += (at.end >= 0 ? x.ends.X[at.end] : x.X[at.link]).inverse_motion(Eigen::Map<const Vec6>(v));
+    return out;
+  }
+
+  double scalar(const Column& c) const {
+    if (c.own != Column::Own::none) return own(c);
+    switch (c.quantity) {
+      case Quantity::position:
+        return place(c.at)[c.component];
+      case Quantity::velocity: {
+        if (!c.at.body.valid()) return 0;
+        const Vec6 V = twist(c.at.body.value);
+        return (w_.X[c.at.body.value].R * (V.tail<3>() + V.head<3>().cross(c.at.p)))[c.component];
+      }
+      case Quantity::rotation:
+        return c.at.body.valid() ? math::so3_log(w_.X[c.at.body.value].R)[c.component] : 0;
+      case Quantity::angular_velocity:
+        return c.at.body.valid() ? (w_.X[c.at.body.value].R * twist(c.at.body.value).head<3>())[c.component] : 0;
+      case Quantity::joint_position:
+        return joint_coordinate(c);
+      case Quantity::spring_length:
+        return spring(c.spring).length;
+      case Quantity::spring_tension:
+        return spring(c.spring).tension;
+      case Quantity::kinetic_energy:
+        return energy_.kinetic;
+      case Quantity::gravity_energy:
+        return energy_.gravity;
+      case Quantity::elastic_energy:
+        return energy_.elastic;
+      case Quantity::total_energy:
+        return energy_.total();
+      default:
+        return 0;
+    }
+  }
+
+ private:
+  double own(const Column& c) const {
+    switch (c.own) {
+      case Column::Own::contacts:
+        return w_.contact_count;
+      case Column::Own::overlap:
+        return w_.overlap;
+      case Column::Own::distance:
+        return w_.mechanisms[c.mechanism].blend.distance;
+      case Column::Own::gap:
+        return joint_gap(s_.reduced.mechanisms[c.mechanism], w_.mechanisms[c.mechanism].X);
+      case Column::Own::out_of_range:
+        return out_of_range(c.mechanism) ? 1 : 0;
+      case Column::Own::momentum:
+        return momentum(c.mechanism)[3 + c.component];
+      case Column::Own::angular:
+        return momentum(c.mechanism)[c.component];
+      case Column::Own::none:
+        break;
+    }
+    return 0;
+  }
+
+  // The force that would hold an end where it is, against the range that the points were chosen for.
+  bool out_of_range(int k) const {
+    const Mechanism& m = s_.reduced.mechanisms[k];
+    const Blend& b = w_.mechanisms[k].blend;
+    for (std::size_t e = 0; e < m.ends.size(); ++e)
+      if (b.force.segment<3>(6 * e + 3).norm() > 1.05 * m.quality.force + 1e-9 ||
+          b.force.segment<3>(6 * e).norm() > 1.05 * m.quality.moment + 0.1 * m.quality.force * m.radius + 1e-9)
+        return true;
+    return false;
+  }
+
+  // Of all links as they move, about their centre of mass, world axes: (angular; linear).
+  Vec6 momentum(int k) const {
+    const Mechanism& m = s_.reduced.mechanisms[k];
+    Vec6 sum = Vec6::Zero();
+    double mass = 0;
+    Vec3 com = Vec3::Zero();
+    for (std::size_t l = 0; l < m.bodies.size(); ++l) {
+      const Pose& X = w_.X[m.bodies[l]];
+      sum += X.force(m.inertias[l].momentum(twist(m.bodies[l])));
+      com += m.inertias[l].m * (X * m.inertias[l].com());
+      mass += m.inertias[l].m;
+    }
+    com /= mass;
+    sum.head<3>() -= com.cross(sum.tail<3>());
+    // The links' centre of mass goes where the momentum says, whatever the maps say about their velocities.
+    const double* v = state_.v.data() + s_.mechanisms[k].v;
+    sum.tail<3>() = mass * Vec3(v[6], v[7], v[8]);
+    return sum;
+  }
+
+  double joint_coordinate(const Column& c) const {
+    const Joint& j = s_.model.joints()[c.joint];
+    const Pose X_WF = j.parent.valid() ? w_.X[j.parent.value] * j.X_PF : j.X_PF;
+    const Pose X = X_WF.inverse() * (w_.X[c.joint] * j.X_BM);
+    const Vec3 turn = math::so3_log(X.R);
+    switch (j.kind) {
+      case JointKind::revolute:
+        return turn.z();
+      case JointKind::prismatic:
+        return X.p.z();
+      case JointKind::universal:
+        return c.component == 0 ? turn.x() : turn.y();
+      case JointKind::planar:
+        return c.component == 2 ? turn.z() : X.p[c.component];
+      case JointKind::spherical:
+        return turn[c.component];
+      case JointKind::free:
+        return c.component < 3 ? turn[c.component] : X.p[c.component - 3];
+      case JointKind::fixed:
+        break;
+    }
+    return 0;
+  }
+
+  elastic::SpringState spring(int k) const {
+    const Spring& spring = s_.model.springs()[k];
+    const auto pose = [&](const Attachment& a) { return a.body.valid() ? w_.X[a.body.value] : Pose{}; };
+    const auto speed = [&](const Attachment& a) { return a.body.valid() ? twist(a.body.value) : Vec6(Vec6::Zero()); };
+    return elastic::spring_state(s_.springs[k], pose(spring.a), spring.a.p, speed(spring.a), pose(spring.b), spring.b.p,
+                                 speed(spring.b));
+  }
+
+  void find_energies() {
+    const Vec3 g = s_.model.gravity().value(state_.t);
+    for (std::size_t k = 0; k < s_.mechanisms.size(); ++k) {
+      const Mechanism& m = s_.reduced.mechanisms[k];
+      const MechanismPlace& place = s_.mechanisms[k];
+      const MechanismScratch& x = w_.mechanisms[k];
+      const int n = m.coordinates();
+      const double* v = state_.v.data() + place.v;
+      const Eigen::Map<const VecX> u(v + (place.base > 0 ? 9 : 0), n);
+      energy_.elastic += x.blend.energy;
+      for (int i = 0; i < x.blend.count; ++i) {
+        const Point& p = m.points[x.blend.point[i]];
+        const double a = x.blend.weight[i];
+        energy_.kinetic += 0.5 * a * u.dot(p.M * u);
+        if (place.base == 0) continue;
+        const Eigen::Map<const Vec6> V(v);
+        energy_.kinetic += a * (0.5 * V.dot(p.inertia.momentum(V)) + V.dot(p.momentum * u));
+      }
+      if (place.base > 0) {
+        const double* com = state_.q.data() + place.q + 7;
+        energy_.gravity -= m.points[0].inertia.m * g.dot(Vec3(com[0], com[1], com[2]));
+      }
+    }
+    for (const PropPlace& p : s_.props) {
+      const Pose& X = w_.X[p.body];
+      const double* v = state_.v.data() + p.v;
+      const Vec3 spin = X.R.transpose() * Vec3(v[0], v[1], v[2]), speed(v[3], v[4], v[5]);
+      energy_.kinetic += 0.5 * (p.inertia.m * speed.squaredNorm() + spin.dot(p.inertia.I * spin));
+      energy_.gravity -= p.inertia.m * g.dot(X * p.com);
+    }
+  }
+
+  const SystemData& s_;
+  const State& state_;
+  WorkspaceData& w_;
+  result::Energy energy_;
+};
+
+}  // namespace
+
+void observe(const System& system, const State& state, Workspace& workspace, result::Snapshot& snapshot) {
+  const SystemData& s = system.data();
+  WorkspaceData& w = workspace.data();
+  const Observer at(s, state, w);
+  snapshot.resize(s.layout);
+  snapshot.time = state.t;
+  for (std::size_t i = 0; i < w.X.size(); ++i) {
+    snapshot.rotations[i] = math::to_quat(w.X[i].R);
+    snapshot.positions[i] = w.X[i].p;
+  }
+  std::size_t next = 0;
+  for (const elastic::BeamTrace& trace : s.traces)
+    for (std::size_t k = 0; k < trace.points.size(); ++k)
+      snapshot.points[next++] = at.place({trace.bodies[k], {}, 0, trace.points[k]});
+  for (const Spring& spring : s.model.springs()) {
+    snapshot.points[next++] = at.place(spring.a);
+    snapshot.points[next++] = at.place(spring.b);
+  }
+  for (std::size_t k = 0; k < s.columns.size(); ++k) snapshot.scalars[k] = at.scalar(s.columns[k]);
+}
+
+}  // namespace limber::rom

@@ -1,0 +1,123 @@
+// Reduced compliant models: a whole mechanism at the price of its end effectors, with contact. See
+// docs/theory/rom.md.
+//
+//   rom::ReducedModel reduced = sim::reduce(model, options);       // once; or rom::load(path)
+//   auto sys = rom::compile(model, reduced, options);              // const
+//   rom::State s = sys.rest();
+//   rom::Workspace w(sys);
+//   SolveReport r = rom::step(sys, s, w, h);
+//   rom::observe(sys, s, w, snapshot);
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "limber/model/model.h"
+#include "limber/result/fields.h"
+#include "limber/result/handle.h"
+#include "limber/result/report.h"
+#include "limber/result/snapshot.h"
+#include "limber/rom/reduced_model.h"
+
+namespace limber::rom {
+
+// euler: backward Euler as published, damps. midpoint: second order, does not damp; steps with contact are
+// Euler's.
+enum class Integrator : std::uint8_t { euler, midpoint };
+inline constexpr Integrator all_integrators[] = {Integrator::euler, Integrator::midpoint};
+const char* to_string(Integrator integrator);
+
+// Of the forces of contact. cone: Coulomb's cone to rounding. pgs: projected Gauss–Seidel as published, a
+// given number of sweeps.
+enum class ContactSolver : std::uint8_t { cone, pgs };
+inline constexpr ContactSolver all_contact_solvers[] = {ContactSolver::cone, ContactSolver::pgs};
+const char* to_string(ContactSolver solver);
+
+struct EndLoad {
+  std::string end;
+  Vec3 force = Vec3::Zero(), moment = Vec3::Zero();  // dead, world axes, at the body's origin [N, N·m]
+};
+
+// A linearisation point asked for by hand: where the mechanism rests under these loads beside those of time
+// t.
+struct PointRequest {
+  double time = 0;
+  std::vector<EndLoad> loads;
+};
+
+struct Options {
+  std::vector<std::string> ends;
+  BuildOptions build;
+  std::vector<PointRequest> points;  // beside the one at rest
+  // Points chosen by error: for loads on each end up to these, until errors are below the bounds.
+  double force = 0, moment = 0;  // [N], [N·m]; both 0: none
+  double end_error = 0.02;       // of the mechanism's radius
+  double gap_error = 0.05;       // joint gaps summed, of the radius
+  int most_points = 16;
+  Integrator integrator = Integrator::euler;
+  ContactSolver solver = ContactSolver::cone;
+  int sweeps = 50;    // of pgs
+  bool links = true;  // poses of all links at every step; else where they are asked for
+  int threads = 1;    // results do not depend on it
+};
+
+// All that the next step depends on.
+struct State {
+  double t = 0;
+  std::int64_t step = 0;
+  std::vector<double>
+      q;  // per mechanism: base pose (7, if free), ends' poses (7 each), modes; then 7 a free body
+  std::vector<double> v;  // rates: base twist, ends' twists (own axes), modes; then twists of free bodies
+  std::vector<double> impulse;  // contacts of the last step: body, body, feature, three impulses
+  double dissipated = 0, work = 0;
+  std::string save() const;
+  void load(const std::string& bytes);
+};
+
+struct SystemData;
+struct WorkspaceData;
+
+class System {
+ public:
+  explicit System(std::shared_ptr<const SystemData> data) : data_(std::move(data)) {}
+  State rest() const;
+  const Model& model() const;  // beams replaced by links
+  const ReducedModel& reduced() const;
+  const result::Layout& layout() const;
+  int dof_count() const;  // of the reduced model
+  std::string solver() const;
+  const SystemData& data() const { return *data_; }
+
+ private:
+  std::shared_ptr<const SystemData> data_;
+};
+
+// `model` as the scene gives it. Throws ModelError where the reduced model is of another mechanism.
+System compile(const Model& model, const ReducedModel& reduced, const Options& options);
+
+class Workspace {
+ public:
+  explicit Workspace(const System& system);
+  Workspace(Workspace&&) noexcept;
+  ~Workspace();
+  WorkspaceData& data() { return *data_; }
+
+ private:
+  std::unique_ptr<WorkspaceData> data_;
+};
+
+result::SolveReport step(const System& system, State& state, Workspace& workspace, double h);
+void observe(const System& system, const State& state, Workspace& workspace, result::Snapshot& snapshot);
+
+// The file of a reduced model: versioned, with a checksum, and with the scene it was made from, so that it
+// can be run alone. load throws std::invalid_argument, with what is wrong.
+struct ModelFile {
+  ReducedModel model;
+  std::string scene;  // text
+};
+std::string save(const ModelFile& file);
+ModelFile load(const std::string& bytes);
+
+}  // namespace limber::rom

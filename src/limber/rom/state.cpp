@@ -1,0 +1,18 @@
+#include "limber/result/state_bytes.h"
+#include "limber/rom/rom.h"
+
+namespace limber::rom {
+
+std::string State::save() const {
+  result::StateWriter out;
+  out.put(t), out.put(step), out.put(q), out.put(v), out.put(impulse), out.put(dissipated), out.put(work);
+  return out.take();
+}
+
+void State::load(const std::string& bytes) {
+  result::StateReader in(bytes);
+  in.get(t), in.get(step), in.get(q), in.get(v), in.get_any(impulse), in.get(dissipated), in.get(work);
+  in.end();
+}
+
+}  // namespace limber::rom

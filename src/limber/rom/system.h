@@ -1,0 +1,180 @@
+// What compile() makes of a model and its reduced mechanisms, and the scratch of a step. Internal to rom/.
+#pragma once
+
+#include <Eigen/Dense>
+#include <optional>
+
+#include "limber/contact/broad_phase.h"
+#include "limber/contact/collide.h"
+#include "limber/contact/contact_cache.h"
+#include "limber/contact/friction.h"
+#include "limber/elastic/beam_links.h"
+#include "limber/elastic/spring_law.h"
+#include "limber/rom/blend.h"
+#include "limber/rom/pose_batch.h"
+#include "limber/rom/rom.h"
+
+namespace limber::rom {
+
+// Where a body of the model is simulated.
+struct BodyPlace {
+  enum class On : std::uint8_t { ground, mechanism, prop } on = On::ground;
+  int mechanism = -1, link = -1;  // of a mechanism
+  int end = -1;                   // which of its ends; −1: an inner link
+  int prop = -1;
+};
+
+// Offsets of a mechanism in the state.
+struct MechanismPlace {
+  int q = 0, v = 0;
+  int base = 0;  // 6: the base flies, 0: it does not
+};
+// q: (base: pose 7, centre of mass 3), ends 7 each, modes. v: (base: twist 6, centre of mass 3), ends 6 each, modes.
+
+struct PropPlace {
+  int body = 0, q = 0, v = 0;  // v: ω, v of the centre of mass, world axes
+  Inertia inertia;             // about the centre of mass, own axes
+  Vec3 com;
+};
+
+// A shape that may touch others.
+struct Collidable {
+  BodyId body = world;
+  contact::Geometry geometry;
+  Pose X_BG;
+  double size = 0;  // [m]
+};
+
+struct PlacedLoad {
+  int load = 0;  // of the model
+  BodyPlace at;
+};
+
+// Input k of a mechanism: its time function.
+struct PlacedInput {
+  TimeFunction value;
+};
+
+struct Column {
+  enum class Own : std::uint8_t { none, contacts, overlap, distance, gap, out_of_range, momentum, angular } own =
+      Own::none;
+  Quantity quantity = Quantity::position;
+  Attachment at;
+  int joint = -1, spring = -1, component = 0, mechanism = -1;
+};
+
+struct SystemData {
+  SystemData(elastic::LinkedModel linked, const ReducedModel& r, const Options& o);
+
+  Model model;  // beams replaced by links
+  std::vector<elastic::BeamTrace> traces;
+  ReducedModel reduced;
+  Options options;
+  std::vector<BodyPlace> places;  // (bodies)
+  std::vector<Pose> start;        // (bodies) at t = 0
+  std::vector<MechanismPlace> mechanisms;
+  std::vector<LinkMaps> maps;                     // (mechanisms × points) in blocks
+  std::vector<int> first_map;                     // (mechanisms)
+  std::vector<std::vector<PlacedInput>> inputs;   // (mechanisms)
+  std::vector<PropPlace> props;
+  std::vector<PlacedLoad> loads;
+  std::vector<Collidable> collidables;
+  std::vector<elastic::SpringParameters> springs;
+  int q_count = 0, v_count = 0;
+  double size = 1;      // [m]
+  double friction = 0, restitution = 0;
+  double energy0 = 0;
+  result::Layout layout;
+  std::vector<Column> columns;
+};
+
+// The matrices of a step of one mechanism.
+struct StepMatrices {
+  double h = -1, theta = 0;
+  int point = -1;     // the one they are of; −1: blended
+  MatX basis;         // (n_full × r)
+  MatX inverse;       // A⁻¹ (n_full × n_full)
+  MatX M;             // 𝓜 (n_full × n_full)
+  MatX A, solved;     // scratch
+  Eigen::LLT<MatX> llt;
+};
+
+struct MechanismScratch {
+  MechanismScratch(const Mechanism& m, int base_freedoms);
+  Ends ends;
+  Blend blend;
+  BlendedMatrices blended;
+  StepMatrices matrices;
+  VecX rhs, v, v_new;  // (n_full)
+  std::vector<Pose> X;  // (links) in the base's frame
+  std::vector<Pose> X_other;
+  Pose base;
+  bool distant = false;
+};
+
+// One contact, limit or hand: three rows on at most two objects.
+struct ContactRow {
+  struct Side {
+    int mechanism = -1, prop = -1;
+    int count = 0;             // n; 0: it does not move
+    std::vector<double> J, Y;  // (3 × n), A⁻¹ Jᵀ (n × 3), by columns
+  } side[2];
+  double gap = 0, friction = 0;
+  int solid_a = -1, solid_b = -1;
+  contact::ContactPoint point;
+  Mat3 axes;      // columns: normal, tangents
+  int limit = -1; // of a joint: row of its mechanism
+};
+
+struct HeldPoint {
+  int body = -1;
+  Vec3 p, target;
+  double stiffness = 0, damping = 0;
+};
+
+struct WorkspaceData {
+  explicit WorkspaceData(const SystemData& s);
+  std::vector<MechanismScratch> mechanisms;
+  std::vector<Pose> X;  // (bodies) in the world, by place_bodies()
+  std::vector<contact::Solid> solids;
+  contact::BroadPhase broad;
+  contact::Collider collider;
+  contact::Manifold manifold;
+  contact::ContactCache cache;
+  contact::FrictionSolver friction;
+  contact::ContactMatrix W;
+  std::vector<ContactRow> rows;
+  int row_count = 0;
+  std::vector<double> lambda, free, mu;
+  std::vector<double> prop_v;  // (6 × props) velocities of the step at hand
+  std::vector<Vec3> impulse;   // (mechanisms) of contacts in the step at hand, world axes
+  std::optional<HeldPoint> held;
+  Vec3 held_force = Vec3::Zero();
+  double load = 1;
+  double overlap = 0;  // [m] deepest of the step at hand
+  int contact_count = 0;
+  double cone_violation = 0;
+};
+
+// The ends of a mechanism as the state has them, and inputs at time t; its blend.
+void read_ends(const SystemData& s, const State& state, int mechanism, double t, MechanismScratch& w);
+// Poses of all bodies in the world (links: all of them, or ends alone).
+void place_bodies(const SystemData& s, const State& state, bool links, WorkspaceData& w);
+void mechanism_poses(const SystemData& s, int mechanism, MechanismScratch& w);
+
+// Force and moment of loads on a body at time t, own axes at its origin.
+Vec6 load_wrench(const PointLoad& load, const Pose& X_WB, double t);
+
+// Contacts and limits of the step at hand: rows with J and Y; velocities v_new are improved by their impulses.
+void solve_contacts(const SystemData& s, State& state, double h, WorkspaceData& w, result::SolveReport& report);
+
+inline Pose pose_at(const double* q) {
+  return {math::to_matrix(Quat(q[0], q[1], q[2], q[3])), Vec3(q[4], q[5], q[6])};
+}
+inline void store_pose(const Pose& X, double* q) {
+  const Quat r = math::normalized(math::to_quat(X.R));
+  q[0] = r.w(), q[1] = r.x(), q[2] = r.y(), q[3] = r.z();
+  for (int k = 0; k < 3; ++k) q[4 + k] = X.p[k];
+}
+
+}  // namespace limber::rom

@@ -1,0 +1,236 @@
+#include "limber/sim/reduce.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "limber/articulated/statics.h"
+#include "limber/elastic/beam_links.h"
+#include "limber/rom/blend.h"
+#include "limber/rom/statics.h"
+
+namespace limber::sim {
+
+using rom::Mechanism;
+using rom::Point;
+
+namespace {
+
+// Wrenches that the model's own loads and ours put on the ends, in their own axes.
+VecX end_wrenches(const Model& sub, const Mechanism& m, const Point& p) {
+  VecX out = VecX::Zero(6 * static_cast<int>(m.ends.size()));
+  for (const PointLoad& load : sub.point_loads())
+    for (std::size_t e = 0; e < m.ends.size(); ++e) {
+      if (load.at.body.value != m.ends[e]) continue;
+      const Mat3& R = p.X[m.ends[e]].R;
+      Vec3 f = load.force.value(0), moment = load.moment.value(0);
+      if (!load.follows) f = R.transpose() * f, moment = R.transpose() * moment;
+      out.segment<3>(6 * e) += moment + load.at.p.cross(f);
+      out.segment<3>(6 * e + 3) += f;
+    }
+  return out;
+}
+
+VecX input_values(const Model& linked, const Mechanism& m, double t) {
+  VecX out(m.inputs.size());
+  for (std::size_t k = 0; k < m.inputs.size(); ++k)
+    for (const Drive& d : linked.drives())
+      if (d.joint.value == m.bodies[m.inputs[k].joint]) out[k] = d.target[m.inputs[k].dof].value(t);
+  return out;
+}
+
+}  // namespace
+
+Settled settle(const Model& linked, const Mechanism& m, const std::vector<Vec6>& wrenches, double t,
+               const rom::BuildOptions& options) {
+  Settled out;
+  const Model sub = rom::model_of(linked, m, linked.initial_poses(), wrenches, t);
+  const auto system = articulated::compile(sub);
+  articulated::State state = system.rest();
+  articulated::Workspace w(system);
+  articulated::StaticOptions statics;
+  statics.modes = 0;
+  const auto found = articulated::solve_static_motion(system, state, w, m.ends, statics);
+  if (!found.motion) {
+    out.message = found.result.report.message;
+    return out;
+  }
+  out.point = rom::make_point(m, *found.motion, options);
+  out.point.time = t;
+  out.point.input = input_values(linked, m, t);
+  out.point.wrench = end_wrenches(sub, m, out.point);
+  out.point.limit_at.resize(m.limits.size());
+  for (std::size_t k = 0; k < m.limits.size(); ++k) {
+    const multibody::Link& link = found.motion->tree[m.limits[k].joint];
+    out.point.limit_at[k] = multibody::get_coordinates(link, state.q.data() + link.q)[m.limits[k].dof];
+  }
+  out.ok = true;
+  return out;
+}
+
+namespace {
+
+// Loads to try on the ends: along and about the axes, both ways, and mixed ones; the same every time.
+class Loads {
+ public:
+  Loads(const rom::Options& options, std::size_t ends) : options_(options), ends_(ends) {}
+
+  std::vector<std::vector<Vec6>> axes(double share) const {
+    std::vector<std::vector<Vec6>> out;
+    for (std::size_t e = 0; e < ends_; ++e)
+      for (int k = 0; k < 6; ++k)
+        for (const double sign : {1.0, -1.0}) {
+          const double size = k < 3 ? options_.moment : options_.force;
+          if (!(size > 0)) continue;
+          std::vector<Vec6> w(ends_, Vec6::Zero());
+          w[e][k] = sign * share * size;
+          out.push_back(std::move(w));
+        }
+    return out;
+  }
+
+  std::vector<std::vector<Vec6>> mixed(int count) {
+    std::vector<std::vector<Vec6>> out;
+    for (int i = 0; i < count; ++i) {
+      std::vector<Vec6> w(ends_);
+      for (Vec6& wrench : w) {
+        Vec3 m(next(), next(), next()), f(next(), next(), next());
+        wrench << options_.moment * m / std::max(1.0, m.norm()), options_.force * f / std::max(1.0, f.norm());
+      }
+      out.push_back(std::move(w));
+    }
+    return out;
+  }
+
+ private:
+  double next() {
+    seed_ = seed_ * 1664525u + 1013904223u;
+    return (seed_ >> 8) * (2.0 / 16777216) - 1;
+  }
+  const rom::Options& options_;
+  std::size_t ends_;
+  unsigned seed_ = 5;
+};
+
+class Reducer {
+ public:
+  Reducer(const Model& linked, const rom::Options& options, const ReduceProgress& progress, Mechanism& m)
+      : linked_(linked), options_(options), progress_(progress), m_(m) {
+    m_.modes = options.build.modes;
+    m_.sites = rom::joint_sites(rom::model_of(linked, m, linked.initial_poses(), {}, 0));
+  }
+
+  void run() {
+    const std::vector<Vec6> none(m_.ends.size(), Vec6::Zero());
+    add(none, 0, "at rest");
+    for (const rom::PointRequest& request : options_.points) {
+      std::vector<Vec6> wrenches = none;
+      bool any = request.loads.empty();
+      for (const rom::EndLoad& load : request.loads)
+        for (std::size_t e = 0; e < m_.ends.size(); ++e)
+          if (linked_.bodies()[m_.bodies[m_.ends[e]]].name == load.end) {
+            wrenches[e] << load.moment, load.force;
+            any = true;
+          }
+      if (any) add(wrenches, request.time, fmt::format("at point {}", m_.points.size()));
+    }
+    rom::align(m_);
+    if (options_.force > 0 || options_.moment > 0) choose_by_error();
+  }
+
+ private:
+  Settled find(const std::vector<Vec6>& wrenches, double t, const std::string& what) {
+    try {
+      return settle(linked_, m_, wrenches, t, options_.build);
+    } catch (const ModelError&) {
+      throw;
+    } catch (const std::invalid_argument& e) {
+      throw ModelError({{"mechanism", m_.name, "", fmt::format("cannot be reduced {}: {}", what, e.what())}});
+    }
+  }
+
+  void add(const std::vector<Vec6>& wrenches, double t, const std::string& what) {
+    Settled s = find(wrenches, t, what);
+    if (!s.ok)
+      throw ModelError({{"mechanism", m_.name, "", fmt::format("finds no rest {}: {}", what, s.message)}});
+    m_.points.push_back(std::move(s.point));
+    if (progress_) progress_(m_.name, static_cast<int>(m_.points.size()));
+  }
+
+  struct Trial {
+    std::vector<Vec6> wrenches;
+    Point truth;
+    bool used = false;
+    double end = 0, gap = 0;
+  };
+
+  void try_loads(const std::vector<std::vector<Vec6>>& loads, std::vector<Trial>& out) {
+    for (const auto& wrenches : loads) {
+      Settled s;
+      try {
+        s = settle(linked_, m_, wrenches, 0, options_.build);
+      } catch (const std::invalid_argument&) {
+        continue;  // beyond what it can bear: no point there
+      }
+      if (s.ok) out.push_back({wrenches, std::move(s.point)});
+    }
+  }
+
+  void measure(Trial& t) const {
+    const rom::ReducedRest at = rom::rest_under(m_, t.wrenches, m_.points[0].input);
+    t.end = at.ok ? rom::end_error(m_, at.X, t.truth.X) : 1e3;
+    t.gap = at.ok ? rom::joint_gap(m_, at.X) : 1e3;
+  }
+
+  // The worst load gets a point until all are within the bounds; then fresh loads are tried.
+  void choose_by_error() {
+    Loads loads(options_, m_.ends.size());
+    std::vector<Trial> trials;
+    try_loads(loads.axes(1), trials);
+    try_loads(loads.axes(0.5), trials);
+    try_loads(loads.mixed(8), trials);
+    for (int round = 0; round < 2; ++round) {
+      while (static_cast<int>(m_.points.size()) < options_.most_points) {
+        Trial* worst = nullptr;
+        double most = 1;
+        for (Trial& t : trials) {
+          if (t.used) continue;
+          measure(t);
+          const double over = std::max(t.end / options_.end_error, t.gap / options_.gap_error);
+          if (over > most) most = over, worst = &t;
+        }
+        if (!worst) break;
+        worst->used = true;
+        m_.points.push_back(worst->truth);
+        rom::align(m_);
+        if (progress_) progress_(m_.name, static_cast<int>(m_.points.size()));
+      }
+      try_loads(loads.mixed(16), trials);
+    }
+    rom::Quality& q = m_.quality;
+    q.gap_bound = options_.gap_error, q.end_bound = options_.end_error;
+    q.force = options_.force, q.moment = options_.moment;
+    for (Trial& t : trials) {
+      measure(t);
+      ++q.tested;
+      q.end = std::max(q.end, t.end), q.gap = std::max(q.gap, t.gap);
+    }
+  }
+
+  const Model& linked_;
+  const rom::Options& options_;
+  const ReduceProgress& progress_;
+  Mechanism& m_;
+};
+
+}  // namespace
+
+rom::ReducedModel reduce(const Model& model, const rom::Options& options, const ReduceProgress& progress) {
+  const Model linked = elastic::beams_to_links(model).model;
+  rom::Partition parts = rom::partition(linked, options.ends);
+  for (Mechanism& m : parts.mechanisms) Reducer(linked, options, progress, m).run();
+  return {std::move(parts.mechanisms)};
+}
+
+}  // namespace limber::sim

@@ -1,0 +1,28 @@
+// Reduced models of a scene's mechanisms: settles the whole mechanism under loads (method articulated),
+// linearises it there, and chooses the points by hand or by error (docs/theory/rom.md).
+#pragma once
+
+#include <functional>
+
+#include "limber/rom/partition.h"
+#include "limber/rom/rom.h"
+
+namespace limber::sim {
+
+using ReduceProgress = std::function<void(const std::string& what, int done)>;
+
+// Throws ModelError for what cannot be reduced, with its reason.
+rom::ReducedModel reduce(const Model& model, const rom::Options& options,
+                         const ReduceProgress& progress = {});
+
+// The whole mechanism at rest under wrenches on its ends (dead, base's axes, at their origins), and
+// linearised.
+struct Settled {
+  bool ok = false;
+  std::string message;
+  rom::Point point;
+};
+Settled settle(const Model& linked, const rom::Mechanism& mechanism, const std::vector<Vec6>& wrenches,
+               double t, const rom::BuildOptions& options);
+
+}  // namespace limber::sim
