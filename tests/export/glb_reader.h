@@ -40,11 +40,14 @@ class Glb {
     const auto& accessor = json.at("accessors").at(index);
     const auto& view = json.at("bufferViews").at(accessor.at("bufferView").get<std::size_t>());
     const std::string type = accessor.at("type");
-    const std::size_t width = type == "SCALAR" ? 1 : type == "VEC3" ? 3 : 4;
-    const bool is_float = accessor.at("componentType") == 5126;
-    expect(is_float || accessor.at("componentType") == 5123, "component type");
-    const std::size_t size = is_float ? 4 : 2, count = accessor.at("count"),
-                      offset = accessor.at("byteOffset");
+    const std::size_t width = type == "SCALAR" ? 1 : type == "VEC3" ? 3 : type == "VEC4" ? 4 : 16;
+    const bool is_float = accessor.at("componentType") == 5126,
+               is_byte = accessor.at("componentType") == 5121;
+    expect(is_float || is_byte || accessor.at("componentType") == 5123, "component type");
+    const std::size_t size = is_float  ? 4
+                             : is_byte ? 1
+                                       : 2,
+                      count = accessor.at("count"), offset = accessor.at("byteOffset");
     const std::size_t begin = view.at("byteOffset").get<std::size_t>() + offset, bytes = count * width * size;
     expect(begin % size == 0 && view.at("byteOffset").get<std::size_t>() % 4 == 0, "alignment");
     expect(!view.contains("byteStride") || view.at("byteStride") == width * size, "stride");
@@ -56,6 +59,8 @@ class Glb {
         float x;
         std::memcpy(&x, &bin[begin + 4 * i], 4);
         out.push_back(x);
+      } else if (is_byte) {
+        out.push_back(static_cast<unsigned char>(bin[begin + i]));
       } else {
         std::uint16_t x;
         std::memcpy(&x, &bin[begin + 2 * i], 2);

@@ -93,6 +93,9 @@ void make_all(const std::filesystem::path& folder) {
     for (std::size_t i = 0; i < s.values.size(); ++i) s.values[i] = 0.25 * static_cast<double>(i) * s.time;
   make(folder / "active", active, moving);
 
+  make(folder / "swept", swept_layout(), swept_snapshots(5));
+  make(folder / "swept_still", swept_layout(), swept_snapshots(1));
+
   // Nothing to draw.
   Layout bare;
   bare.scalars = layout.scalars;

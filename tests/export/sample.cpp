@@ -55,6 +55,32 @@ Snapshot sample_snapshot(const Layout& layout, std::uint64_t index) {
   return s;
 }
 
+Layout swept_layout() {
+  Layout layout;
+  layout.title = "ribbon";
+  layout.polylines = {{"ribbon", 5, 0.02, {}, {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}}},
+                      {"ribbon.y", 5, 0, {}},
+                      {"ribbon.z", 5, 0, {}}};
+  return layout;
+}
+
+std::vector<Snapshot> swept_snapshots(std::uint64_t count) {
+  std::vector<Snapshot> out(count);
+  for (std::uint64_t k = 0; k < count; ++k) {
+    Snapshot& s = out[k];
+    s.resize(swept_layout());
+    s.time = static_cast<double>(k) / 10;
+    for (std::size_t i = 0; i < 5; ++i) {
+      const double along = 0.2 * static_cast<double>(i), turn = along * 2 * s.time;
+      const Mat3 R = math::rotation_z(turn) * math::rotation_x(3 * along * s.time);
+      s.points[i] = {along, turn * along, 0.1 * s.time};
+      s.points[5 + i] = s.points[i] + R * Vec3(0, 0.02 * (1 - 0.1 * s.time), 0);
+      s.points[10 + i] = s.points[i] + R * Vec3(0, 0, 0.005);
+    }
+  }
+  return out;
+}
+
 void write_recording(const std::filesystem::path& folder, const Layout& layout,
                      const std::vector<Snapshot>& snapshots) {
   std::filesystem::create_directories(folder);

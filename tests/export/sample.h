@@ -18,6 +18,10 @@ inline constexpr std::uint64_t sample_frames = 12;
 result::Layout sample_layout();
 result::Snapshot sample_snapshot(const result::Layout& layout, std::uint64_t index);
 
+// A rectangle swept along a line of five points, which bends, twists and thins.
+result::Layout swept_layout();
+std::vector<result::Snapshot> swept_snapshots(std::uint64_t count);
+
 // Writes folder/frames with so many frames of the sample.
 void write_sample(const std::filesystem::path& folder, std::uint64_t frames);
 void write_recording(const std::filesystem::path& folder, const result::Layout& layout,

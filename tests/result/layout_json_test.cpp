@@ -52,6 +52,16 @@ TEST(LayoutJson, KeepsSurfaces) {
   EXPECT_THROW(layout_from_json(text), std::invalid_argument);
 }
 
+TEST(LayoutJson, KeepsOutlines) {
+  Layout layout;
+  layout.polylines = {{"a", 2, 0.1, {}, {{1, 0}, {0, 1.0 / 3}, {-1, -1}}}, {"b", 2, 0, {}}, {"c", 2, 0, {}}};
+  EXPECT_EQ(layout_from_json(layout_to_json(layout)).polylines[0].outline, layout.polylines[0].outline);
+  layout.polylines[2].points = 3;  // not as long as the line
+  EXPECT_THROW(layout_from_json(layout_to_json(layout)), std::invalid_argument);
+  layout.polylines.pop_back();
+  EXPECT_THROW(layout_from_json(layout_to_json(layout)), std::invalid_argument);
+}
+
 TEST(LayoutJson, RefusesWhatCannotBeStored) {
   Layout layout = small_layout();
   layout.polylines[0].radius = std::numeric_limits<double>::quiet_NaN();

@@ -24,9 +24,9 @@ ModelParts chain(int links, bool planar, double stiffness) {
     joint.kind = JointKind::revolute;
     joint.child = id;
     joint.parent = BodyId{i - 1};
-    joint.X_PF = joint.X_BM = Pose::rotation(math::rotation_from_z(planar || i % 2 == 0 ? Vec3::UnitY() : Vec3::UnitX() ));
-    if (!planar && i % 3 == 2)
-      joint.X_PF = joint.X_BM = Pose::rotation(math::rotation_from_z(Vec3::UnitZ()));
+    joint.X_PF = joint.X_BM =
+        Pose::rotation(math::rotation_from_z(planar || i % 2 == 0 ? Vec3::UnitY() : Vec3::UnitX()));
+    if (!planar && i % 3 == 2) joint.X_PF = joint.X_BM = Pose::rotation(math::rotation_from_z(Vec3::UnitZ()));
     if (i > 0) joint.X_PF.p = Vec3(0.1, 0, 0);
     joint.law.stiffness[0] = stiffness;
     b.add(joint);
@@ -48,8 +48,8 @@ std::vector<double> response(const System& system, State state, Workspace w, int
   return out;
 }
 
-// The highest place before the first return, and the time between two upward crossings of half of it: vibrations on top
-// do not count.
+// The highest place before the first return, and the time between two upward crossings of half of it:
+// vibrations on top do not count.
 struct Peaks {
   double first = 0, period = 0;
 };
@@ -89,8 +89,9 @@ TEST(StepResponse, FirstPeakAndPeriod) {
     const auto a = response(sys, sys.rest(), Workspace(sys), 11, h, steps);
     const auto b = response(full, full.rest(), articulated::Workspace(full), 11, h, steps);
     const Peaks pa = peaks(a, h), pb = peaks(b, h);
-    std::printf("modes %d: first peak %.6f against %.6f (%.2f %%), period %.5f against %.5f (%.2f %%)\n", modes, pa.first,
-                pb.first, 100 * (pa.first / pb.first - 1), pa.period, pb.period, 100 * (pa.period / pb.period - 1));
+    std::printf("modes %d: first peak %.6f against %.6f (%.2f %%), period %.5f against %.5f (%.2f %%)\n",
+                modes, pa.first, pb.first, 100 * (pa.first / pb.first - 1), pa.period, pb.period,
+                100 * (pa.period / pb.period - 1));
     EXPECT_NEAR(pa.first / pb.first, 1, 0.03);
     EXPECT_NEAR(pa.period / pb.period, 1, 0.03);
   }
@@ -112,8 +113,8 @@ TEST(Frequencies, FirstCondensedSecondWithModes) {
   // The whole chain by a reduction to all of its links' motions: as many modes as it has freedoms left.
   const VecX all = frequencies({InertiaKind::condensed, Construction::exact, 14});
   const VecX none = frequencies({}), four = frequencies({InertiaKind::condensed, Construction::exact, 4});
-  std::printf("whole %.4f %.4f, condensed %.4f %.4f, four modes %.4f %.4f\n", all[0], all[1], none[0], none[1], four[0],
-              four[1]);
+  std::printf("whole %.4f %.4f, condensed %.4f %.4f, four modes %.4f %.4f\n", all[0], all[1], none[0],
+              none[1], four[0], four[1]);
   EXPECT_NEAR(none[0] / all[0], 1, 0.01);
   EXPECT_NEAR(four[0] / all[0], 1, 1e-3);
   EXPECT_NEAR(four[1] / all[1], 1, 0.03);

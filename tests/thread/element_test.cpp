@@ -16,7 +16,8 @@ struct Case {
   ElementArrays a{n};
   std::vector<double> e = std::vector<double>(12 * n);
 
-  explicit Case(double strain) {
+  // fold > 0: with walls, and nodes that turn far enough to lean on them.
+  explicit Case(double strain, double fold = 0) {
     const Material m = material_of(1e6, 0.3, 1100);
     Rod rod = make_rod(m, Rectangle{0.02, 0.03});
     const ElementStiffness k = element_stiffness(rod, 0.1);
@@ -28,6 +29,7 @@ struct Case {
       a.constants[slot::rest + 3][j] = 0.05;
       a.constants[slot::scale][j] = 1;
       a.constants[slot::rest_strain_1 + 3][j] = 0.02;
+      a.constants[slot::fold][j] = fold;
     }
     std::mt19937 engine(3);
     std::normal_distribution<double> normal;
@@ -35,7 +37,10 @@ struct Case {
     for (int j = 0; j < n; ++j) {
       Mat3 F = Mat3::Identity();
       for (int i = 0; i < 9; ++i) F(i % 3, i / 3) += strain * normal(engine);
-      F = math::so3_exp(0.6 * vec()) * F;
+      Vec3 turn = (fold > 0 ? 0.05 : 0.6) * vec();
+      if (fold > 0)
+        turn += j == 1 ? Vec3(0, 0, 1.0) : j > 4 ? Vec3(0, j == 5 ? -1.05 : 1.05, 0) : Vec3(0, 0, 0);
+      F = math::so3_exp(turn) * F;
       const Vec3 x = Vec3(0.1 * j, 0, 0) + 0.3 * strain * vec();
       for (int i = 0; i < 3; ++i) e[12 * j + i] = x[i];
       for (int i = 0; i < 9; ++i) e[12 * j + 3 + i] = F(i % 3, i / 3);
@@ -60,8 +65,8 @@ struct Case {
 };
 
 TEST(Element, GradientIsTheEnergys) {
-  for (const double strain : {0.01, 0.1}) {
-    Case c(strain);
+  for (const auto& [strain, fold] : {std::pair{0.01, 0.0}, {0.1, 0.0}, {0.03, 1.0}}) {
+    Case c(strain, fold);
     c.energy(c.e);
     const std::vector<double> g = c.turned(c.a.g, c.a.P);
     double largest = 0, worst = 0;
@@ -76,8 +81,8 @@ TEST(Element, GradientIsTheEnergys) {
   }
 }
 
-TEST(Element, TangentIsTheGradients) {
-  Case c(0.1);
+void tangent_is_the_gradients(double strain, double fold) {
+  Case c(strain, fold);
   c.energy(c.e, true);
   const Table P = c.a.P;
   const std::vector<double> D = c.a.D, O = c.a.O;
@@ -101,6 +106,24 @@ TEST(Element, TangentIsTheGradients) {
     }
     EXPECT_LT(worst, 1e-7 * largest);
   }
+}
+TEST(Element, TangentIsTheGradients) { tangent_is_the_gradients(0.1, 0); }
+
+// Both walls take part: one sees the turn of an element, the other the slope at a node.
+TEST(Element, TangentAtTheWalls) {
+  Case with(0.03, 1), without(0.03, 1);
+  for (int j = 0; j < n; ++j) without.a.constants[slot::fold][j] = 0;
+  with.energy(with.e), without.energy(with.e);
+  bool turned = false, leans = false;
+  for (int j = 0; j + 1 < n; ++j) {
+    const double more = with.a.energy[0][j] - without.a.energy[0][j];
+    double S = 0;
+    for (int i = 3; i < 6; ++i) S += with.a.z[i][j] * with.a.z[i][j];
+    (S > fold_begins ? turned : leans) |= more > 0;
+    EXPECT_TRUE(j == 3 || with.a.gap[0][j] > 0) << j;
+  }
+  EXPECT_TRUE(turned && leans);
+  tangent_is_the_gradients(0.03, 1);
 }
 
 TEST(Element, RigidMotionChangesNothing) {

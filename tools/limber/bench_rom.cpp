@@ -1,6 +1,7 @@
-// Suite `rom`: a step of reduced models of a helix (50 … 400 links), a ladder (36, 48) and a robot arm (20), with one,
-// two and four linearisation points, ends alone and with the poses of all links on one and two threads. Baseline: a step
-// of the whole mechanism by method articulated (linearly implicit Euler, its default solver) in the same run.
+// Suite `rom`: a step of reduced models of a helix (50 … 400 links), a ladder (36, 48) and a robot arm (20),
+// with one, two and four linearisation points, ends alone and with the poses of all links on one and two
+// threads. Baseline: a step of the whole mechanism by method articulated (linearly implicit Euler, its
+// default solver) in the same run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +20,8 @@ constexpr double h = 1e-3;
 
 std::string helix(int links) {
   return fmt::format(
-      "limber: 1\nhelices:\n  m: {{links: {}, coil: 10 cm, pitch: 8 cm, turns: {}, radius: 4 mm, joint: spherical, "
+      "limber: 1\nhelices:\n  m: {{links: {}, coil: 10 cm, pitch: 8 cm, turns: {}, radius: 4 mm, joint: "
+      "spherical, "
       "stiffness: 60 N*m/rad, damping: 0.01 N*m*s/rad, density: 1000 kg/m3}}\n"
       "loads:\n  pull: {{on: m.tip, force: [0, 0.1, 0.3]}}\ngravity: [0, 0, 0]\n"
       "run: {{method: rom, rom: {{ends: [m.tip]}}}}\n",
@@ -29,8 +31,10 @@ std::string helix(int links) {
 // `links` counts rails and rungs: three a bay.
 std::string ladder(int links) {
   return fmt::format(
-      "limber: 1\nladders:\n  m: {{rungs: {}, spacing: 10 cm, width: 30 cm, radius: 1 cm, joint: revolute, axis: [0, 1, 0], "
-      "stiffness: 50 N*m/rad, damping: 0.05 N*m*s/rad}}\nloads:\n  pull: {{on: m.rung.{}, force: [3, 0, 0]}}\n"
+      "limber: 1\nladders:\n  m: {{rungs: {}, spacing: 10 cm, width: 30 cm, radius: 1 cm, joint: revolute, "
+      "axis: [0, 1, 0], "
+      "stiffness: 50 N*m/rad, damping: 0.05 N*m*s/rad}}\nloads:\n  pull: {{on: m.rung.{}, force: [3, 0, "
+      "0]}}\n"
       "gravity: [0, 0, 0]\nrun: {{method: rom, rom: {{ends: [m.rung.{}]}}}}\n",
       links / 3, links / 3 - 1, links / 3 - 1);
 }
@@ -38,18 +42,22 @@ std::string ladder(int links) {
 std::string arm(int links) {
   std::string text = "limber: 1\nbodies:\n";
   for (int i = 0; i < links; ++i)
-    text += fmt::format("  l{}: {{capsule: {{radius: 2 cm, from: [0, 0, 0], to: [0, 0, 10 cm]}}, at: [0, 0, {}], density: "
-                        "1000 kg/m3}}\n",
-                        i, 0.1 * i);
+    text += fmt::format(
+        "  l{}: {{capsule: {{radius: 2 cm, from: [0, 0, 0], to: [0, 0, 10 cm]}}, at: [0, 0, {}], density: "
+        "1000 kg/m3}}\n",
+        i, 0.1 * i);
   text += "joints:\n";
   const char* axes[] = {"[0, 0, 1]", "[0, 1, 0]", "[1, 0, 0]"};
   for (int i = 0; i < links; ++i)
-    text += fmt::format("  j{}: {{type: revolute, parent: {}, child: l{}, axis: {}, stiffness: 80 N*m/rad, damping: 0.1 "
-                        "N*m*s/rad}}\n",
-                        i, i == 0 ? "world" : fmt::format("l{}", i - 1), i, axes[i % 3]);
-  return text + fmt::format("loads:\n  pull: {{on: l{0}, force: [1, 0.5, 0]}}\ngravity: [0, 0, 0]\nrun: {{method: rom, rom: "
-                            "{{ends: [l{0}]}}}}\n",
-                            links - 1);
+    text += fmt::format(
+        "  j{}: {{type: revolute, parent: {}, child: l{}, axis: {}, stiffness: 80 N*m/rad, damping: 0.1 "
+        "N*m*s/rad}}\n",
+        i, i == 0 ? "world" : fmt::format("l{}", i - 1), i, axes[i % 3]);
+  return text +
+         fmt::format(
+             "loads:\n  pull: {{on: l{0}, force: [1, 0.5, 0]}}\ngravity: [0, 0, 0]\nrun: {{method: rom, rom: "
+             "{{ends: [l{0}]}}}}\n",
+             links - 1);
 }
 
 using clock_type = std::chrono::steady_clock;
@@ -82,7 +90,8 @@ Timed time_rom(const scene::Scene& scene, int points, int threads) {
   rom::State state = system.rest();
   rom::Workspace w(system);
   const auto step = [&] {
-    if (const auto r = rom::step(system, state, w, h); !r.ok()) throw std::runtime_error("bench rom: " + r.message);
+    if (const auto r = rom::step(system, state, w, h); !r.ok())
+      throw std::runtime_error("bench rom: " + r.message);
   };
   for (int i = 0; i < 200; ++i) step();
   Timed out;
@@ -104,7 +113,8 @@ double time_full(const scene::Scene& scene) {
   articulated::State state = system.rest();
   articulated::Workspace w(system);
   const auto step = [&] {
-    if (const auto r = articulated::step(system, state, w, h); !r.ok()) throw std::runtime_error("bench rom: " + r.message);
+    if (const auto r = articulated::step(system, state, w, h); !r.ok())
+      throw std::runtime_error("bench rom: " + r.message);
   };
   for (int i = 0; i < 20; ++i) step();
   return time_of(100, step);
@@ -132,8 +142,10 @@ std::vector<Figure> bench_rom() {
     add(c.name + "_full_us", 1e6 * full, "us", "the whole mechanism");
     for (const int points : {1, 2, 4}) {
       const Timed one = time_rom(scene, points, 1);
-      add(fmt::format("{}_{}_ends_us", c.name, points), 1e6 * one.ends, "us", fmt::format("{:.0f} times faster", full / one.ends));
-      add(fmt::format("{}_{}_all_us", c.name, points), 1e6 * one.all, "us", fmt::format("{:.1f} times faster", full / one.all));
+      add(fmt::format("{}_{}_ends_us", c.name, points), 1e6 * one.ends, "us",
+          fmt::format("{:.0f} times faster", full / one.ends));
+      add(fmt::format("{}_{}_all_us", c.name, points), 1e6 * one.all, "us",
+          fmt::format("{:.1f} times faster", full / one.all));
       if (points == 1) {
         const Timed two = time_rom(scene, points, 2);
         add(fmt::format("{}_{}_all_2_threads_us", c.name, points), 1e6 * two.all, "us");

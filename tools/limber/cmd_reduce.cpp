@@ -55,11 +55,15 @@ void apply(const ReduceArguments& a, rom::Options& o) {
 double first_frequency(const rom::Mechanism& m) {
   const rom::Point& p = m.points[0];
   const Eigen::GeneralizedSelfAdjointEigenSolver<MatX> eigen(p.K_U, p.M_U);
-  return eigen.eigenvalues().size() > 0 && eigen.eigenvalues()[0] > 0 ? std::sqrt(eigen.eigenvalues()[0]) / (2 * pi) : 0;
+  return eigen.eigenvalues().size() > 0 && eigen.eigenvalues()[0] > 0
+             ? std::sqrt(eigen.eigenvalues()[0]) / (2 * pi)
+             : 0;
 }
 
-nlohmann::json as_json(const rom::ReducedModel& reduced, const std::string& file, std::size_t bytes, double seconds) {
-  nlohmann::json out = {{"file", file}, {"bytes", bytes}, {"seconds", seconds}, {"mechanisms", nlohmann::json::array()}};
+nlohmann::json as_json(const rom::ReducedModel& reduced, const std::string& file, std::size_t bytes,
+                       double seconds) {
+  nlohmann::json out = {
+      {"file", file}, {"bytes", bytes}, {"seconds", seconds}, {"mechanisms", nlohmann::json::array()}};
   for (const rom::Mechanism& m : reduced.mechanisms) {
     nlohmann::json ends = nlohmann::json::array();
     for (const int e : m.ends) ends.push_back(m.names[e]);
@@ -72,15 +76,20 @@ nlohmann::json as_json(const rom::ReducedModel& reduced, const std::string& file
                           {"points", m.points.size()},
                           {"first_frequency", first_frequency(m)}};
     if (m.quality.tested > 0)
-      one["quality"] = {{"tested", m.quality.tested}, {"end_error", m.quality.end},   {"end_error_asked", m.quality.end_bound},
-                        {"gap", m.quality.gap},       {"gap_asked", m.quality.gap_bound}, {"force", m.quality.force},
+      one["quality"] = {{"tested", m.quality.tested},
+                        {"end_error", m.quality.end},
+                        {"end_error_asked", m.quality.end_bound},
+                        {"gap", m.quality.gap},
+                        {"gap_asked", m.quality.gap_bound},
+                        {"force", m.quality.force},
                         {"moment", m.quality.moment}};
     out["mechanisms"].push_back(std::move(one));
   }
   return out;
 }
 
-std::string as_text(const rom::ReducedModel& reduced, const std::string& file, std::size_t bytes, double seconds) {
+std::string as_text(const rom::ReducedModel& reduced, const std::string& file, std::size_t bytes,
+                    double seconds) {
   std::string out;
   for (const rom::Mechanism& m : reduced.mechanisms) {
     std::vector<std::string> ends;
@@ -89,18 +98,23 @@ std::string as_text(const rom::ReducedModel& reduced, const std::string& file, s
                        m.free_base ? ", flying freely" : "");
     out += fmt::format("  directions they can move in   {} of {}\n", m.points[0].rank, m.coordinates());
     out += fmt::format("  linearisation points          {}\n", m.points.size());
-    if (const double f = first_frequency(m); f > 0) out += fmt::format("  first frequency               {:.4g} Hz\n", f);
+    if (const double f = first_frequency(m); f > 0)
+      out += fmt::format("  first frequency               {:.4g} Hz\n", f);
     if (m.quality.tested > 0) {
       const auto& q = m.quality;
-      out += fmt::format("  within loads up to            {:.4g} N, {:.4g} N m on every end, {} poses compared\n", q.force,
-                         q.moment, q.tested);
-      out += fmt::format("  pose of the ends              off by {:.3g} of the radius at most (asked {:.3g}){}\n", q.end,
-                         q.end_bound, q.end > q.end_bound ? ": not reached, allow more points" : "");
-      out += fmt::format("  gaps of the joints            {:.3g} of the radius in sum at most (asked {:.3g}){}\n", q.gap,
-                         q.gap_bound, q.gap > q.gap_bound ? ": not reached, allow more points" : "");
+      out += fmt::format(
+          "  within loads up to            {:.4g} N, {:.4g} N m on every end, {} poses compared\n", q.force,
+          q.moment, q.tested);
+      out += fmt::format(
+          "  pose of the ends              off by {:.3g} of the radius at most (asked {:.3g}){}\n", q.end,
+          q.end_bound, q.end > q.end_bound ? ": not reached, allow more points" : "");
+      out += fmt::format(
+          "  gaps of the joints            {:.3g} of the radius in sum at most (asked {:.3g}){}\n", q.gap,
+          q.gap_bound, q.gap > q.gap_bound ? ": not reached, allow more points" : "");
     }
   }
-  out += fmt::format("wrote {} ({} bytes) in {:.2f} s; limber run {} simulates it\n", file, bytes, seconds, file);
+  out += fmt::format("wrote {} ({} bytes) in {:.2f} s; limber run {} simulates it\n", file, bytes, seconds,
+                     file);
   return out;
 }
 
@@ -136,7 +150,8 @@ int reduce_scene(const ReduceArguments& a) {
 
 void add_reduce(CLI::App& app, int& code) {
   auto a = std::make_shared<ReduceArguments>();
-  CLI::App* sub = app.add_subcommand("reduce", "reduce mechanisms to their end effectors, into a file that runs alone");
+  CLI::App* sub =
+      app.add_subcommand("reduce", "reduce mechanisms to their end effectors, into a file that runs alone");
   sub->add_option("scene", a->scene.file, "scene file")->required()->type_name("FILE");
   add_set_option(*sub, a->scene.set);
   sub->add_option("--ends", a->ends, "bodies that are touched and loaded (default: the scene's run.rom.ends)")
@@ -148,15 +163,20 @@ void add_reduce(CLI::App& app, int& code) {
       ->check(CLI::IsMember({"condensed", "operational", "published"}));
   sub->add_option("--construction", a->construction, "exact, or the published walk")
       ->check(CLI::IsMember({"exact", "walk"}));
-  sub->add_option("--force", a->force, "choose linearisation points by error, for forces up to this on every end")
+  sub->add_option("--force", a->force,
+                  "choose linearisation points by error, for forces up to this on every end")
       ->type_name("FORCE");
   sub->add_option("--moment", a->moment, "the same for moments")->type_name("MOMENT");
-  sub->add_option("--end-error", a->end_error, "allowed error of an end's pose, of the radius")->check(CLI::PositiveNumber);
-  sub->add_option("--gap-error", a->gap_error, "allowed sum of the joints' gaps, of the radius")->check(CLI::PositiveNumber);
+  sub->add_option("--end-error", a->end_error, "allowed error of an end's pose, of the radius")
+      ->check(CLI::PositiveNumber);
+  sub->add_option("--gap-error", a->gap_error, "allowed sum of the joints' gaps, of the radius")
+      ->check(CLI::PositiveNumber);
   sub->add_option("--most-points", a->most_points, "points that may be taken")->check(CLI::Range(1, 1000));
   sub->add_flag("--quiet,-q", a->quiet, "no progress, no summary");
   sub->add_flag("--json", a->json, "the summary as JSON on stdout");
-  sub->footer("Example:\n  limber reduce gripper.yaml --ends finger1,finger2 --force '20 N'\n  limber run gripper.rom");
+  sub->footer(
+      "Example:\n  limber reduce gripper.yaml --ends finger1,finger2 --force '20 N'\n  limber run "
+      "gripper.rom");
   sub->callback([a, &code] { code = reduce_scene(*a); });
 }
 

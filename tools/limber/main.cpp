@@ -28,8 +28,8 @@ void build_app(CLI::App& app, int& code) {
       "Exit codes: 0 done, 2 bad input, 3 diverged or did not converge, 4 I/O or memory, 130 interrupted.");
   app.set_version_flag("--version", fmt::format("limber {}", sim::version()), "print the version and leave");
   app.require_subcommand(1);
-  for (const auto add : {add_new, add_check, add_info, add_run, add_static, add_view, add_compare, add_reduce, add_resume,
-                         add_convert, add_schema, add_bench, add_completion})
+  for (const auto add : {add_new, add_check, add_info, add_run, add_static, add_view, add_compare, add_reduce,
+                         add_resume, add_convert, add_schema, add_bench, add_completion})
     add(app, code);
 }
 

@@ -35,7 +35,8 @@ scene::Scene load_scene(const SceneArguments& arguments) {
   // A reduced model carries its scene along.
   if (std::filesystem::path(arguments.file).extension() == ".rom") {
     if (!options.set.empty())
-      throw UsageError("--set: a reduced model has no parameters left; set them when it is made (limber reduce)");
+      throw UsageError(
+          "--set: a reduced model has no parameters left; set them when it is made (limber reduce)");
     rom::ModelFile file;
     try {
       file = rom::load(result::read_file(arguments.file));
@@ -60,7 +61,8 @@ void add_run_overrides(CLI::App& sub, RunOverrides& o) {
   sub.add_option("--time", o.time, "time to simulate")->type_name("TIME");
   sub.add_option("--step", o.step, "time step")->type_name("TIME");
   sub.add_option("--frame", o.frame, "time between recorded frames")->type_name("TIME");
-  sub.add_option("--method", o.method, "method")->check(CLI::IsMember({"articulated", "adaptive", "thread", "rom"}));
+  sub.add_option("--method", o.method, "method")
+      ->check(CLI::IsMember({"articulated", "adaptive", "thread", "rom"}));
   sub.add_option("--integrator", o.integrator, "integrator")
       ->check(CLI::IsMember({"midpoint", "euler", "implicit_euler", "sdirk", "bdf2"}));
   sub.add_option("--solver", o.solver, "solver of the linear systems")

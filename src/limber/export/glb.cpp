@@ -1,7 +1,8 @@
 // glTF 2.0: a root node that turns z up into y up, below it a node for each frame with shapes and for each
 // polyline. A frame's node moves by translation and rotation; its shapes are its children. A polyline's
-// segments are cylinders that move, turn and stretch. What never changes stands in the node, what changes in
-// the one animation.
+// segments are cylinders that move, turn and stretch; where it has a section, that is swept along it, a ring
+// of corners to each of a skin's joints. What never changes stands in the node, what changes in the one
+// animation.
 #include "limber/export/glb.h"
 
 #include <fmt/format.h>
@@ -76,6 +77,8 @@ bool moves(const Motion& motion) {
   const auto any = [](const Track& t) {
     return changes(t.translation, 3) || changes(t.rotation, 4) || changes(t.scale, 3);
   };
+  for (const SweptLine& line : motion.swept)
+    if (std::any_of(line.tracks.begin(), line.tracks.end(), any)) return true;
   return std::any_of(motion.frames.begin(), motion.frames.end(),
                      [&](const auto& f) { return any(f.track); }) ||
          std::any_of(motion.segments.begin(), motion.segments.end(),
@@ -114,6 +117,69 @@ void add_polyline(GlbDocument& document, const Layout& layout, const Segment* be
                                                      fmt::join(children, ","))));
 }
 
+// Where a joint's frame is in its first sample: columns scaled axes and the origin.
+struct JointFrame {
+  Mat3 A;
+  Vec3 p;
+};
+JointFrame first_frame(const Track& t) {
+  const Quat q(t.rotation[3], t.rotation[0], t.rotation[1], t.rotation[2]);
+  return {math::to_matrix(math::normalized(q)) * Vec3(t.scale[0], t.scale[1], t.scale[2]).asDiagonal(),
+          {t.translation[0], t.translation[1], t.translation[2]}};
+}
+
+// Rings of corners joined by strips, and a face at either end.
+Mesh swept_mesh(const SweptLine& line, const std::vector<JointFrame>& frames,
+                std::vector<std::uint16_t>& joint_of) {
+  const std::vector<RingCorner> ring = ring_of(line.sweep.outline);
+  const auto m = static_cast<std::uint32_t>(ring.size());
+  Mesh mesh;
+  const auto add = [&](std::size_t joint, const Vec2& at, const Vec3& normal) {
+    mesh.positions.push_back(frames[joint].A * Vec3(0, at[0], at[1]) + frames[joint].p);
+    mesh.normals.push_back((frames[joint].A * normal).normalized());
+    joint_of.push_back(static_cast<std::uint16_t>(joint));
+  };
+  for (std::size_t i = 0; i < frames.size(); ++i)
+    for (const RingCorner& c : ring) add(i, c.at, {0, c.normal[0], c.normal[1]});
+  for (std::uint32_t i = 0; i + 1 < frames.size(); ++i)
+    for (std::uint32_t k = 0; k < m; ++k) {
+      if (!ring[k].joined) continue;
+      const std::uint32_t a = m * i + k, b = m * i + (k + 1) % m;
+      mesh.triangles.push_back({a, b, b + m});
+      mesh.triangles.push_back({a, b + m, a + m});
+    }
+  for (const bool end : {false, true}) {
+    const auto first = static_cast<std::uint32_t>(mesh.positions.size());
+    const auto n = static_cast<std::uint32_t>(line.sweep.outline.size());
+    for (const Vec2& corner : line.sweep.outline)
+      add(end ? frames.size() - 1 : 0, corner, {end ? 1.0 : -1.0, 0, 0});
+    for (std::uint32_t k = 1; k + 1 < n; ++k)
+      mesh.triangles.push_back({first, first + (end ? k : k + 1), first + (end ? k + 1 : k)});
+  }
+  return mesh;
+}
+
+void add_swept(GlbDocument& document, const Layout& layout, const SweptLine& line) {
+  std::vector<std::size_t> joints;
+  std::vector<JointFrame> frames;
+  std::vector<float> inverse;  // of each joint's first frame, by columns
+  for (const Track& track : line.tracks) {
+    joints.push_back(document.add_node(fmt::format("{{{}}}", transform(track).substr(1))));
+    document.add_to_root(joints.back());
+    animate(document, joints.back(), track);
+    frames.push_back(first_frame(track));
+    const Mat3 back = frames.back().A.inverse();
+    const Vec3 p = -(back * frames.back().p);
+    for (int c = 0; c < 4; ++c)
+      for (int r = 0; r < 4; ++r)
+        inverse.push_back(r == 3 ? (c == 3 ? 1.0f : 0.0f) : to_float(c == 3 ? p[r] : back(r, c)));
+  }
+  std::vector<std::uint16_t> joint_of;
+  const Mesh mesh = swept_mesh(line, frames, joint_of);
+  document.add_skinned(layout.polylines[line.sweep.polyline].name, mesh,
+                       color_of_line(layout, line.sweep.polyline), joint_of, joints, inverse);
+}
+
 std::string extras_of(std::uint64_t recorded, const Motion& motion) {
   std::string notes;
   if (motion.times.size() < recorded)
@@ -145,6 +211,7 @@ void write_glb(result::RecordingReader& recording, const std::filesystem::path& 
     add_polyline(document, layout, begin, end);
     begin = end;
   }
+  for (const SweptLine& line : motion.swept) add_swept(document, layout, line);
   document.write(file, layout.title, extras_of(recording.frame_count(), motion));
 }
 

@@ -20,10 +20,19 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "glTF buffers are little endian");
 
-constexpr int component_u16 = 5123, component_f32 = 5126;
+constexpr int component_u8 = 5121, component_u16 = 5123, component_f32 = 5126;
 constexpr int target_vertices = 34962, target_indices = 34963;
 constexpr std::uint32_t magic_glb = 0x46546C67, chunk_json = 0x4E4F534A, chunk_bin = 0x004E4942;
-enum View { view_vertices, view_indices, view_animation };
+// In the order of the file. One that is empty is left out, and those behind it move up.
+enum View {
+  view_vertices,
+  view_indices,
+  view_joints,
+  view_weights,
+  view_binds,
+  view_animation,
+  views_in_all
+};
 
 double address(const void* p) { return static_cast<double>(reinterpret_cast<std::uintptr_t>(p)); }
 
@@ -68,11 +77,10 @@ std::string range(const float* values, std::size_t count, std::size_t components
                      json_list(high.data(), components));
 }
 
-std::string accessor(View view, std::size_t offset, int component, std::size_t count, const char* type,
-                     const std::string& range) {
-  return fmt::format(
-      "{{\"bufferView\":{},\"byteOffset\":{},\"componentType\":{},\"count\":{},\"type\":\"{}\"{}}}",
-      static_cast<int>(view), offset, component, count, type, range);
+std::pair<int, std::string> accessor(View view, std::size_t offset, int component, std::size_t count,
+                                     const char* type, const std::string& range) {
+  return {view, fmt::format("\"byteOffset\":{},\"componentType\":{},\"count\":{},\"type\":\"{}\"{}}}", offset,
+                            component, count, type, range)};
 }
 
 template <class T>
@@ -130,7 +138,10 @@ std::size_t GlbDocument::animation_accessor(const std::vector<float>& values, in
                                             bool with_range) {
   const std::size_t begin = animation_.size();
   animation_.insert(animation_.end(), values.begin(), values.end());
-  const char* type = components == 1 ? "SCALAR" : components == 3 ? "VEC3" : "VEC4";
+  const char* type = components == 1   ? "SCALAR"
+                     : components == 3 ? "VEC3"
+                     : components == 4 ? "VEC4"
+                                       : "MAT4";
   const auto width = static_cast<std::size_t>(components);
   accessors_.push_back(accessor(view_animation, begin * sizeof(float), component_f32, values.size() / width,
                                 type, with_range ? range(values.data(), values.size(), width) : ""));
@@ -174,6 +185,34 @@ std::size_t GlbDocument::mesh(const ShapeGeometry& shape, int sides, const Color
   return place->second;
 }
 
+void GlbDocument::add_skinned(const std::string& name, const Mesh& mesh, const Color& color,
+                              const std::vector<std::uint16_t>& joint_of,
+                              const std::vector<std::size_t>& joints, const std::vector<float>& inverse) {
+  const std::size_t position = vertex_accessor(mesh.positions, true),
+                    normal = vertex_accessor(mesh.normals, false), indices = index_accessor(mesh);
+  const std::size_t first = joints_.size();
+  for (const std::uint16_t j : joint_of) {
+    joints_.insert(joints_.end(), {j, 0, 0, 0});
+    weights_.insert(weights_.end(), {255, 0, 0, 0});
+  }
+  accessors_.push_back(
+      accessor(view_joints, first * sizeof(std::uint16_t), component_u16, joint_of.size(), "VEC4", ""));
+  accessors_.push_back(
+      accessor(view_weights, first, component_u8, joint_of.size(), "VEC4", ",\"normalized\":true"));
+  const std::size_t weights = accessors_.size() - 1, matrices = accessors_.size();
+  accessors_.push_back(
+      accessor(view_binds, binds_.size() * sizeof(float), component_f32, joints.size(), "MAT4", ""));
+  binds_.insert(binds_.end(), inverse.begin(), inverse.end());
+  meshes_.push_back(fmt::format(
+      "{{\"primitives\":[{{\"attributes\":{{\"POSITION\":{},\"NORMAL\":{},\"JOINTS_0\":{},\"WEIGHTS_0\":{}}},"
+      "\"indices\":{},\"material\":{}}}]}}",
+      position, normal, weights - 1, weights, indices, material(color)));
+  skins_.push_back(
+      fmt::format("{{\"inverseBindMatrices\":{},\"joints\":[{}]}}", matrices, fmt::join(joints, ",")));
+  scene_nodes_.push_back(add_node(fmt::format("{{\"name\":{},\"mesh\":{},\"skin\":{}}}", json_string(name),
+                                              meshes_.size() - 1, skins_.size() - 1)));
+}
+
 void GlbDocument::set_times(const std::vector<float>& times) {
   times_accessor_ = animation_accessor(times, 1, true);
 }
@@ -196,24 +235,33 @@ std::string GlbDocument::json(const std::string& title, const std::string& extra
       root_children_.empty() ? "" : fmt::format(",\"children\":[{}]", fmt::join(root_children_, ",")));
   const std::string name = title.empty() ? "" : fmt::format("\"name\":{},", json_string(title));
 
-  std::vector<std::string> views;
-  std::size_t offset = 0;
-  const auto add_view = [&](std::size_t size, const std::string& more) {
+  std::vector<std::string> views, accessors;
+  std::size_t offset = 0, number[views_in_all] = {};
+  const auto add_view = [&](View view, std::size_t size, const std::string& more) {
+    number[view] = views.size();
     if (size > 0)
       views.push_back(
           fmt::format("{{\"buffer\":0,\"byteOffset\":{},\"byteLength\":{}{}}}", offset, size, more));
     offset += size;
   };
-  add_view(bytes(vertices_).size(), fmt::format(",\"byteStride\":12,\"target\":{}", target_vertices));
-  add_view(bytes(indices_).size(), fmt::format(",\"target\":{}", target_indices));
-  add_view(bytes(animation_).size(), "");
+  const auto strided = [](int stride) {
+    return fmt::format(",\"byteStride\":{},\"target\":{}", stride, target_vertices);
+  };
+  add_view(view_vertices, bytes(vertices_).size(), strided(12));
+  add_view(view_indices, bytes(indices_).size(), fmt::format(",\"target\":{}", target_indices));
+  add_view(view_joints, bytes(joints_).size(), strided(8));
+  add_view(view_weights, bytes(weights_).size(), strided(4));
+  add_view(view_binds, bytes(binds_).size(), "");
+  add_view(view_animation, bytes(animation_).size(), "");
+  for (const auto& [view, rest] : accessors_)
+    accessors.push_back(fmt::format("{{\"bufferView\":{},{}", number[view], rest));
 
   std::string out = fmt::format(
       "{{\"asset\":{{\"version\":\"2.0\",\"generator\":\"limber\",\"extras\":{}}},\"scene\":0,"
-      "\"scenes\":[{{{}\"nodes\":[0]}}]",
-      extras, name);
+      "\"scenes\":[{{{}\"nodes\":[0{}{}]}}]",
+      extras, name, scene_nodes_.empty() ? "" : ",", fmt::join(scene_nodes_, ","));
   out += member("nodes", nodes) + member("meshes", meshes_) + member("materials", materials_) +
-         member("accessors", accessors_) + member("bufferViews", views);
+         member("skins", skins_) + member("accessors", accessors) + member("bufferViews", views);
   if (!channels_.empty())
     out += fmt::format(",\"animations\":[{{{}\"samplers\":[{}],\"channels\":[{}]}}]", name, joined(samplers_),
                        joined(channels_));
@@ -226,7 +274,8 @@ std::string GlbDocument::json(const std::string& title, const std::string& extra
 void GlbDocument::write(const std::filesystem::path& path, const std::string& title,
                         const std::string& extras) const {
   const std::string text = json(title, extras);
-  const std::size_t binary = bytes(vertices_).size() + bytes(indices_).size() + bytes(animation_).size();
+  const std::size_t binary = bytes(vertices_).size() + bytes(indices_).size() + bytes(joints_).size() +
+                             bytes(weights_).size() + bytes(binds_).size() + bytes(animation_).size();
   const std::size_t total = 12 + 8 + text.size() + (binary > 0 ? 8 + binary : 0);
   if (total > std::numeric_limits<std::uint32_t>::max())
     throw result::IoError(path, "cannot write: glTF files end at 4 GiB, this one would take " +
@@ -239,9 +288,9 @@ void GlbDocument::write(const std::filesystem::path& path, const std::string& ti
   if (binary > 0) {
     put_u32(out, binary);
     put_u32(out, chunk_bin);
-    out.write(bytes(vertices_));
-    out.write(bytes(indices_));
-    out.write(bytes(animation_));
+    for (const auto& part : {bytes(vertices_), bytes(indices_), bytes(joints_), bytes(weights_),
+                             bytes(binds_), bytes(animation_)})
+      out.write(part);
   }
   out.commit();
 }

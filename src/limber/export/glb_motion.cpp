@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "limber/export/mesh.h"
@@ -55,7 +56,8 @@ std::vector<Segment> make_segments(const Layout& layout, std::size_t stride) {
   std::size_t begin = 0;
   for (std::size_t k = 0; k < layout.polylines.size(); ++k) {
     const auto points = static_cast<std::size_t>(layout.polylines[k].points);
-    for (std::size_t i = 0; i + 1 < points; i += stride) {
+    const bool swept = !layout.polylines[k].outline.empty();
+    for (std::size_t i = 0; !swept && i + 1 < points; i += stride) {
       Segment segment;
       segment.polyline = k;
       segment.first = begin + i;
@@ -66,6 +68,43 @@ std::vector<Segment> make_segments(const Layout& layout, std::size_t stride) {
     begin += points;
   }
   return segments;
+}
+
+// Every stride-th point is a ring, fewer where their corners would be more than 16-bit indices reach.
+std::vector<SweptLine> make_swept(const Layout& layout, std::size_t stride) {
+  constexpr std::size_t most_corners = 60'000;
+  std::vector<SweptLine> out;
+  for (const Sweep& sweep : sweeps_of(layout)) {
+    const std::size_t room = std::max<std::size_t>(2, most_corners / (2 * sweep.outline.size()) - 2);
+    const std::size_t step = std::max(stride, (sweep.points - 1 + room - 1) / room);
+    SweptLine line{sweep, {}, {}};
+    for (std::size_t i = 0; i < sweep.points - 1; i += step) line.rings.push_back(i);
+    line.rings.push_back(sweep.points - 1);
+    line.tracks.resize(line.rings.size());
+    out.push_back(std::move(line));
+  }
+  return out;
+}
+
+void add_sample(SweptLine& line, const Snapshot& snapshot) {
+  for (std::size_t i = 0; i < line.rings.size(); ++i) {
+    const std::size_t ring = line.rings[i];
+    const Vec3& x = snapshot.points[line.sweep.line + ring];
+    const Vec3 y = snapshot.points[line.sweep.y + ring] - x, z = snapshot.points[line.sweep.z + ring] - x;
+    const Vec3 normal = y.cross(z);
+    Track& track = line.tracks[i];
+    if (!(normal.squaredNorm() > 1e-60)) {  // no section: as it was
+      track.add_pose(x, Quat(std::numeric_limits<double>::quiet_NaN(), 0, 0, 0));
+      track.add_scale(Vec3::Constant(std::numeric_limits<double>::quiet_NaN()));
+      continue;
+    }
+    Mat3 R;
+    R.col(0) = normal.normalized();
+    R.col(1) = y.normalized();
+    R.col(2) = R.col(0).cross(R.col(1));
+    track.add_pose(x, math::to_quat(R));
+    track.add_scale({y.norm(), y.norm(), z.dot(R.col(2))});
+  }
 }
 
 std::size_t segment_count(const Layout& layout) {
@@ -134,7 +173,10 @@ Motion read_motion(result::RecordingReader& recording, const GlbLimits& limits) 
   const std::size_t segments = segment_count(layout), most = std::max<std::size_t>(limits.segments, 1);
   motion.point_stride = std::max<std::size_t>(1, (segments + most - 1) / most);
   motion.segments = make_segments(layout, motion.point_stride);
-  std::size_t bytes_per_frame = motion.segments.size() * (pose_bytes + scale_bytes);
+  motion.swept = make_swept(layout, motion.point_stride);
+  std::size_t moving = motion.segments.size();
+  for (const SweptLine& line : motion.swept) moving += line.rings.size();
+  std::size_t bytes_per_frame = moving * (pose_bytes + scale_bytes);
   for (std::size_t f = 0; f < layout.frames.size(); ++f) {
     if (layout.frames[f].shapes.empty()) continue;
     motion.frames.push_back({f, {}});
@@ -161,6 +203,7 @@ Motion read_motion(result::RecordingReader& recording, const GlbLimits& limits) 
         if (first || !layout.frames[frame.frame].fixed)
           frame.track.add_pose(snapshot.positions[frame.frame], snapshot.rotations[frame.frame]);
       for (Segment& segment : motion.segments) add_sample(segment, snapshot);
+      for (SweptLine& line : motion.swept) add_sample(line, snapshot);
     }
     if (i == recorded - 1) return motion;
   }

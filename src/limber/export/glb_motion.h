@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "limber/export/glb.h"
+#include "limber/export/sweep.h"
 #include "limber/math/types.h"
 
 namespace limber::exporting {
@@ -39,10 +40,19 @@ struct Segment {
   Track track;
 };
 
+// A section swept along a polyline: rings of corners, each moved by a joint. The joint's frame has x along
+// the line, y and z in the section, scaled so that the outline's corners are its coordinates.
+struct SweptLine {
+  Sweep sweep;
+  std::vector<std::size_t> rings;  // points of the line
+  std::vector<Track> tracks;       // (rings)
+};
+
 struct Motion {
   std::vector<float> times;         // since the first frame, increasing [s]; empty if nothing was recorded
   std::vector<MovingFrame> frames;  // those with shapes
   std::vector<Segment> segments;
+  std::vector<SweptLine> swept;
   std::size_t point_stride = 1;  // a segment spans so many pieces of the polyline
 };
 

@@ -1,7 +1,7 @@
 // VTK XML: one PolyData file (.vtp) a frame and a collection (.pvd) that gives each its time.
 //
 // Arrays stand raw behind the XML ("appended"): _ then, for each array, u64 length in bytes and the bytes; an
-// array's offset counts from after the underscore. Cells come lines first, then triangles; cell data follow
+// array's offset counts from after the underscore. Cells come lines first, then faces; cell data follow
 // that order. Connectivity is the same in every frame, only the points move.
 #include <fmt/format.h>
 
@@ -13,6 +13,7 @@
 
 #include "limber/export/export.h"
 #include "limber/export/mesh.h"
+#include "limber/export/sweep.h"
 #include "limber/math/so3.h"
 #include "limber/result/files.h"
 
@@ -35,10 +36,33 @@ struct Patch {
 
 struct Geometry {
   std::vector<Patch> patches;
+  std::vector<Sweep> sweeps;
   Cells lines, polys;
   std::vector<std::int32_t> body;  // of each cell: frame index, or −1−k for polyline k
-  std::size_t points = 0;          // patches first, then the polylines' points
+  std::size_t points = 0;          // patches first, then the polylines' points, then the swept sections
 };
+
+// Four corners a cell along the surface, and a section at either end.
+void add_sweep(const Sweep& sweep, Geometry& geometry, std::vector<std::int32_t>& poly_body) {
+  const std::size_t m = sweep.outline.size();
+  const auto add = [&](const std::vector<std::size_t>& corners) {
+    for (const std::size_t i : corners)
+      geometry.polys.connectivity.push_back(static_cast<std::int64_t>(geometry.points + i));
+    geometry.polys.offsets.push_back(static_cast<std::int64_t>(geometry.polys.connectivity.size()));
+    poly_body.push_back(-1 - static_cast<std::int32_t>(sweep.polyline));
+  };
+  for (std::size_t i = 0; i + 1 < sweep.points; ++i)
+    for (std::size_t k = 0; k < m; ++k)
+      add({m * i + k, m * i + (k + 1) % m, m * (i + 1) + (k + 1) % m, m * (i + 1) + k});
+  std::vector<std::size_t> begin, end;
+  for (std::size_t k = 0; k < m; ++k) {
+    begin.push_back(m - 1 - k);
+    end.push_back(m * (sweep.points - 1) + k);
+  }
+  add(begin);
+  add(end);
+  geometry.points += m * sweep.points;
+}
 
 Geometry make_geometry(const Layout& layout) {
   Geometry geometry;
@@ -68,6 +92,8 @@ Geometry make_geometry(const Layout& layout) {
     }
     geometry.points += n;
   }
+  geometry.sweeps = sweeps_of(layout);
+  for (const Sweep& sweep : geometry.sweeps) add_sweep(sweep, geometry, poly_body);
   geometry.body.insert(geometry.body.end(), poly_body.begin(), poly_body.end());
   return geometry;
 }
@@ -79,6 +105,9 @@ void place_points(const Geometry& geometry, const Snapshot& snapshot, std::vecto
     for (const Vec3& p : patch.p_B) points.push_back(X_WB * p);
   }
   points.insert(points.end(), snapshot.points.begin(), snapshot.points.end());
+  for (const Sweep& sweep : geometry.sweeps)
+    for (std::size_t i = 0; i < sweep.points; ++i)
+      for (const Vec2& corner : sweep.outline) points.push_back(sweep.at(snapshot, i, corner));
 }
 
 // Letters that every reader takes in an array's name, and no name twice; the frames' value comes last.

@@ -88,6 +88,8 @@ json polyline_to_json(const PolylineInfo& line) {
     throw std::invalid_argument("layout: polyline \"" + line.name + "\" has a negative size");
   json out = {{"name", line.name}, {"points", line.points}, {"radius", finite(line.radius, line.name)}};
   put_color(out, line.color, line.name);
+  for (const Vec2& corner : line.outline)
+    out["outline"].push_back({finite(corner[0], line.name), finite(corner[1], line.name)});
   return out;
 }
 
@@ -194,7 +196,25 @@ PolylineInfo polyline_from(const json& in) {
   line.points = static_cast<int>(points);
   line.radius = number(in.at("radius"));
   line.color = color_from(in);
+  if (in.contains("outline"))
+    for (const json& corner : in.at("outline")) {
+      const auto c = numbers_from<2>(corner);
+      line.outline.emplace_back(c[0], c[1]);
+    }
   return line;
+}
+
+// A section is swept with the help of the two lines that follow.
+void check_outlines(const Layout& layout) {
+  const auto& lines = layout.polylines;
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    if (lines[k].outline.empty()) continue;
+    if (lines[k].outline.size() < 3)
+      throw std::invalid_argument("expected an outline of three corners or more");
+    for (std::size_t i = 1; i <= 2; ++i)
+      if (k + i >= lines.size() || lines[k + i].points != lines[k].points)
+        throw std::invalid_argument("expected two lines as long after one with an outline");
+  }
 }
 
 }  // namespace
@@ -222,6 +242,7 @@ Layout layout_from_json(std::string_view text) {
     for (const json& scalar : in.at("scalars"))
       layout.scalars.push_back({scalar.at("name").get<std::string>(), scalar.at("unit").get<std::string>()});
     layout.frame_value = in.value("frame_value", "");
+    check_outlines(layout);
     return layout;
   } catch (const json::exception& error) {
     throw std::invalid_argument(error.what());

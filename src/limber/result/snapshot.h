@@ -25,6 +25,10 @@ struct PolylineInfo {
   int points = 0;
   double radius = 0;  // to draw it with [m]; 0: a thin line
   std::optional<Color> color;
+  // Corners (a, b) of a section that is swept along the line, counter-clockwise; empty: round, of the radius.
+  // A corner stands at x + a (y − x) + b (z − x), with x a point of the line and y and z those of the two
+  // polylines that follow it, which are as long: stripes along the surface.
+  std::vector<Vec2> outline = {};
 };
 
 struct ScalarInfo {

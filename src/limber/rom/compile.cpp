@@ -19,7 +19,8 @@ void check_same(const Partition& parts, const ReducedModel& reduced) {
            parts.mechanisms[k].names == reduced.mechanisms[k].names &&
            parts.mechanisms[k].ends == reduced.mechanisms[k].ends;
   if (!same)
-    throw ModelError({{"run", "", "rom", "the reduced model was made from another mechanism, or for other ends"}});
+    throw ModelError(
+        {{"run", "", "rom", "the reduced model was made from another mechanism, or for other ends"}});
 }
 
 void place_mechanisms(SystemData& s, const Partition& parts) {
@@ -63,7 +64,11 @@ void place_solids(SystemData& s) {
   s.friction = c->friction;
   s.restitution = c->restitution;
   for (const Plane& plane : c->planes)
-    s.collidables.push_back({world, contact::HalfSpace{}, {math::rotation_from_z(plane.normal.normalized()), plane.at}, 0, s.friction});
+    s.collidables.push_back({world,
+                             contact::HalfSpace{},
+                             {math::rotation_from_z(plane.normal.normalized()), plane.at},
+                             0,
+                             s.friction});
   for (std::size_t b = 0; b < s.model.bodies().size(); ++b) {
     const BodyPlace& at = s.places[b];
     if (at.on == BodyPlace::On::mechanism && at.end < 0) continue;
@@ -89,8 +94,11 @@ void lay_out(SystemData& s) {
     s.layout.polylines.push_back({spring.name, 2, 0, {}});
     elastic::SpringParameters law;
     law.stiffness = spring.stiffness, law.damping = spring.damping, law.tension_only = spring.tension_only;
-    const auto place = [&](const Attachment& a) { return a.body.valid() ? Vec3(s.start[a.body.value] * a.p) : a.p; };
-    law.rest_length = spring.rest_length < 0 ? (place(spring.a) - place(spring.b)).norm() : spring.rest_length;
+    const auto place = [&](const Attachment& a) {
+      return a.body.valid() ? Vec3(s.start[a.body.value] * a.p) : a.p;
+    };
+    law.rest_length =
+        spring.rest_length < 0 ? (place(spring.a) - place(spring.b)).norm() : spring.rest_length;
     s.springs.push_back(law);
   }
   constexpr const char* axes[] = {".x", ".y", ".z"};
@@ -135,7 +143,8 @@ void lay_out(SystemData& s) {
   energy("energy.gravity", Quantity::gravity_energy);
   energy("energy.elastic", Quantity::elastic_energy);
   energy("energy.total", Quantity::total_energy);
-  const auto own = [&](std::string name, const char* unit, Column::Own what, int mechanism, int component = 0) {
+  const auto own = [&](std::string name, const char* unit, Column::Own what, int mechanism,
+                       int component = 0) {
     Column c;
     c.own = what, c.mechanism = mechanism, c.component = component;
     add(std::move(name), unit, c);
@@ -151,7 +160,8 @@ void lay_out(SystemData& s) {
     own(name + ".distance", "", Column::Own::distance, at);
     own(name + ".gap", "", Column::Own::gap, at);
     if (m.quality.tested > 0) own(name + ".out_of_range", "", Column::Own::out_of_range, at);
-    for (int c = 0; m.free_base && c < 3; ++c) own(name + ".momentum" + axes[c], "kg m/s", Column::Own::momentum, at, c);
+    for (int c = 0; m.free_base && c < 3; ++c)
+      own(name + ".momentum" + axes[c], "kg m/s", Column::Own::momentum, at, c);
     for (int c = 0; m.free_base && c < 3; ++c)
       own(name + ".angular_momentum" + axes[c], "kg m2/s", Column::Own::angular, at, c);
   }
@@ -159,8 +169,7 @@ void lay_out(SystemData& s) {
 
 void refuse_probes(const Model& model) {
   std::vector<Problem> problems;
-  for (const Probe& p : model.probes())
-    switch (p.quantity) {
+  for (const Probe& p : model.probes()) switch (p.quantity) {
       case Quantity::joint_velocity:
       case Quantity::joint_force:
       case Quantity::tension:
@@ -169,10 +178,12 @@ void refuse_probes(const Model& model) {
       case Quantity::bending_moment:
       case Quantity::torque:
       case Quantity::rider_position:
-        problems.push_back({"probe", p.name, "", "a reduced model has no such quantity; method articulated has"});
+        problems.push_back(
+            {"probe", p.name, "", "a reduced model has no such quantity; method articulated has"});
         break;
       default:
-        if (p.loop.valid()) problems.push_back({"probe", p.name, "", "a reduced model does not read closing joints"});
+        if (p.loop.valid())
+          problems.push_back({"probe", p.name, "", "a reduced model does not read closing joints"});
         break;
     }
   if (!problems.empty()) throw ModelError(problems);
@@ -180,7 +191,9 @@ void refuse_probes(const Model& model) {
 
 }  // namespace
 
-const char* to_string(Integrator integrator) { return integrator == Integrator::euler ? "euler" : "midpoint"; }
+const char* to_string(Integrator integrator) {
+  return integrator == Integrator::euler ? "euler" : "midpoint";
+}
 const char* to_string(ContactSolver solver) { return solver == ContactSolver::cone ? "cone" : "pgs"; }
 
 System compile(const Model& model, const ReducedModel& reduced, const Options& options) {
@@ -247,15 +260,15 @@ const ReducedModel& System::reduced() const { return data_->reduced; }
 const result::Layout& System::layout() const { return data_->layout; }
 int System::dof_count() const {
   int out = 6 * static_cast<int>(data_->props.size());
-  for (const Mechanism& m : data_->reduced.mechanisms)
-    out += m.points[0].rank + (m.free_base ? 6 : 0);
+  for (const Mechanism& m : data_->reduced.mechanisms) out += m.points[0].rank + (m.free_base ? 6 : 0);
   return out;
 }
 std::string System::solver() const {
   int ends = 0, points = 0;
   for (const Mechanism& m : data_->reduced.mechanisms)
     ends += static_cast<int>(m.ends.size()), points += static_cast<int>(m.points.size());
-  return fmt::format("reduced: {} end effector{}, {} point{}", ends, ends == 1 ? "" : "s", points, points == 1 ? "" : "s");
+  return fmt::format("reduced: {} end effector{}, {} point{}", ends, ends == 1 ? "" : "s", points,
+                     points == 1 ? "" : "s");
 }
 
 SystemData::SystemData(elastic::LinkedModel linked, const ReducedModel& r, const Options& o)
@@ -271,7 +284,8 @@ MechanismScratch::MechanismScratch(const Mechanism& m, int base_freedoms) : blen
   if (m.points.size() > 1) X_other.resize(m.bodies.size());
 }
 
-WorkspaceData::WorkspaceData(const SystemData& s) : workers(s.options.threads > 1 ? std::make_unique<multibody::Workers>(s.options.threads) : nullptr),
+WorkspaceData::WorkspaceData(const SystemData& s)
+    : workers(s.options.threads > 1 ? std::make_unique<multibody::Workers>(s.options.threads) : nullptr),
       X(s.start),
       solids(s.collidables.size()) {
   for (std::size_t k = 0; k < s.reduced.mechanisms.size(); ++k)

@@ -122,8 +122,7 @@ class Builder {
     for (int e = 0; e < ends_; ++e) {
       double* map = out.map.data() + static_cast<std::size_t>(m_.ends[e]) * 6 * (n + inputs);
       std::fill(map, map + 6 * (n + inputs), 0.0);
-      for (int c = 0; c < 6 * ends_; ++c)
-        Eigen::Map<Vec6>{map + 6 * c} = K.projector.block<6, 1>(6 * e, c);
+      for (int c = 0; c < 6 * ends_; ++c) Eigen::Map<Vec6>{map + 6 * c} = K.projector.block<6, 1>(6 * e, c);
     }
     store_momentum(out);
     store_limits(K.inverse, inputs, out);

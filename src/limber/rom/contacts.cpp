@@ -1,9 +1,9 @@
-// What touches, and the joints' limits: three rows a contact on the velocities of ends and free bodies, one row a limit.
-// With A⁻¹ of every object their motion is u = free + W λ, W = J A⁻¹ Jᵀ (Andrews et al., section 6). A gap is closed in a
-// step at most: u_n + gap/h ≥ 0; an overlap is taken back by a fifth a step.
+// What touches, and the joints' limits: three rows a contact on the velocities of ends and free bodies, one
+// row a limit. With A⁻¹ of every object their motion is u = free + W λ, W = J A⁻¹ Jᵀ (Andrews et al., section
+// 6). A gap is closed in a step at most: u_n + gap/h ≥ 0; an overlap is taken back by a fifth a step.
 //
-// A limit's row moves by what the ends move and by its own compliance with the ends held: W_ll + c_ll/h², so that a joint
-// at its stop stiffens the ends as it does in the whole mechanism.
+// A limit's row moves by what the ends move and by its own compliance with the ends held: W_ll + c_ll/h², so
+// that a joint at its stop stiffens the ends as it does in the whole mechanism.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,8 @@ using contact::ContactPoint;
 
 class Contacts {
  public:
-  Contacts(const SystemData& s, State& state, double h, WorkspaceData& w) : s_(s), state_(state), h_(h), w_(w) {}
+  Contacts(const SystemData& s, State& state, double h, WorkspaceData& w)
+      : s_(s), state_(state), h_(h), w_(w) {}
 
   void find() {
     w_.row_count = 0;
@@ -65,7 +66,9 @@ class Contacts {
 
   Vec3 velocity(const ContactRow& row) const {
     Vec3 out = Vec3::Zero();
-    for (const ContactRow::Side& side : row.side) out += times(side, side.mechanism >= 0 ? w_.mechanisms[side.mechanism].v_new.data() : w_.prop_v.data() + 6 * std::max(side.prop, 0));
+    for (const ContactRow::Side& side : row.side)
+      out += times(side, side.mechanism >= 0 ? w_.mechanisms[side.mechanism].v_new.data()
+                                             : w_.prop_v.data() + 6 * std::max(side.prop, 0));
     return out;
   }
 
@@ -77,7 +80,8 @@ class Contacts {
       double sign = 1;
       for (const ContactRow::Side& side : row.side) {
         if (side.count > 0) {
-          double* v = side.mechanism >= 0 ? w_.mechanisms[side.mechanism].v_new.data() : w_.prop_v.data() + 6 * side.prop;
+          double* v = side.mechanism >= 0 ? w_.mechanisms[side.mechanism].v_new.data()
+                                          : w_.prop_v.data() + 6 * side.prop;
           for (int r = 0; r < side.count; ++r)
             v[r] += side.Y[r] * x[0] + side.Y[side.count + r] * x[1] + side.Y[2 * side.count + r] * x[2];
           if (side.mechanism >= 0 && row.limit < 0)
@@ -170,7 +174,9 @@ class Contacts {
     }
   }
 
-  double size_of(int i) const { return s_.collidables[i].size > 0 ? std::min(s_.collidables[i].size, 1e3) : 1e3; }
+  double size_of(int i) const {
+    return s_.collidables[i].size > 0 ? std::min(s_.collidables[i].size, 1e3) : 1e3;
+  }
   double margin(const Collidable& c) const {
     return 1e-3 * std::min(c.size > 0 ? c.size : s_.size, s_.size) + 1.5 * h_ * speed_of(c.body);
   }
@@ -303,7 +309,8 @@ class Contacts {
     for (std::size_t k = 0; k + width <= state_.impulse.size(); k += width) {
       const double* x = state_.impulse.data() + k;
       w_.cache.next().push_back({static_cast<std::int32_t>(x[0]), static_cast<std::int32_t>(x[1]),
-                                 static_cast<std::uint32_t>(x[2]), Vec3(x[3], x[4], x[5]), Vec3(x[6], x[7], x[8])});
+                                 static_cast<std::uint32_t>(x[2]), Vec3(x[3], x[4], x[5]),
+                                 Vec3(x[6], x[7], x[8])});
     }
     w_.cache.turn();
   }
@@ -330,7 +337,8 @@ void keep_impulses(const WorkspaceData& w, int contacts, State& state) {
 
 }  // namespace
 
-void solve_contacts(const SystemData& s, State& state, double h, WorkspaceData& w, result::SolveReport& report) {
+void solve_contacts(const SystemData& s, State& state, double h, WorkspaceData& w,
+                    result::SolveReport& report) {
   for (Vec3& p : w.impulse) p.setZero();
   Contacts contacts(s, state, h, w);
   contacts.find();
@@ -343,7 +351,8 @@ void solve_contacts(const SystemData& s, State& state, double h, WorkspaceData& 
   contacts.assemble();
   contact::ConeProblem problem{contacts.count(), &w.W, w.free.data(), w.mu.data()};
   contact::FrictionOptions options;
-  options.method = s.options.solver == ContactSolver::pgs ? contact::FrictionMethod::pgs : contact::FrictionMethod::cone;
+  options.method =
+      s.options.solver == ContactSolver::pgs ? contact::FrictionMethod::pgs : contact::FrictionMethod::cone;
   options.sweeps = s.options.sweeps;
   const contact::FrictionReport found = w.friction.solve(problem, options, w.lambda.data());
   w.cone_violation = found.cone_violation;
@@ -352,8 +361,9 @@ void solve_contacts(const SystemData& s, State& state, double h, WorkspaceData& 
   report.residual = found.residual;
   if (s.options.solver == ContactSolver::cone && !found.converged && !(found.residual < 1e-5)) {
     report.status = result::Status::not_converged;
-    report.message = fmt::format("the forces of {} contacts do not converge (residual {:.1e}); a smaller step may help",
-                                 contacts.count(), found.residual);
+    report.message =
+        fmt::format("the forces of {} contacts do not converge (residual {:.1e}); a smaller step may help",
+                    contacts.count(), found.residual);
     return;
   }
   contacts.apply(w.lambda.data());

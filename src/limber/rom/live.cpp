@@ -13,7 +13,8 @@ namespace {
 Attachment carrier_of(const SystemData& s, int index) {
   if (index < 0) return {};
   for (const elastic::BeamTrace& trace : s.traces) {
-    if (index < static_cast<int>(trace.points.size())) return {trace.bodies[index], {}, 0, trace.points[index]};
+    if (index < static_cast<int>(trace.points.size()))
+      return {trace.bodies[index], {}, 0, trace.points[index]};
     index -= static_cast<int>(trace.points.size());
   }
   const int spring = index / 2;

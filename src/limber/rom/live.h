@@ -5,7 +5,8 @@
 
 namespace limber::rom {
 
-// A hand on a body, from the next step on: f = k (target − p) − d ṗ, implicit. False: it cannot be held there.
+// A hand on a body, from the next step on: f = k (target − p) − d ṗ, implicit. False: it cannot be held
+// there.
 bool hold(const System& system, Workspace& workspace, const result::Handle& handle);
 void release(Workspace& workspace);
 result::Pull pull(const System& system, const State& state, Workspace& workspace);  // zero if nothing is held

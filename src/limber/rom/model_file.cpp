@@ -65,7 +65,8 @@ void matrix(File& f, M& x) {
   std::vector<double> data(x.data(), x.data() + x.size());
   f.list(data);
   if constexpr (File::reads) {
-    if (rows < 0 || cols < 0 || rows > 100000 || cols > 100000 || static_cast<std::size_t>(rows * cols) != data.size())
+    if (rows < 0 || cols < 0 || rows > 100000 || cols > 100000 ||
+        static_cast<std::size_t>(rows * cols) != data.size())
       throw std::invalid_argument("state: a matrix has another size than it says");
     x.resize(rows, cols);
     std::copy(data.begin(), data.end(), x.data());
@@ -122,7 +123,8 @@ void mechanism(File& f, Mech& m) {
   whole(f, m.modes);
   f.list(m.frequencies);
   items(f, m.inputs, [&](auto& x) { whole(f, x.joint), whole(f, x.dof), f.number(x.gain); });
-  items(f, m.limits, [&](auto& x) { whole(f, x.joint), whole(f, x.dof), whole(f, x.upper), f.number(x.bound); });
+  items(f, m.limits,
+        [&](auto& x) { whole(f, x.joint), whole(f, x.dof), whole(f, x.upper), f.number(x.bound); });
   items(f, m.sites, [&](auto& x) { whole(f, x.a), whole(f, x.b), vec3(f, x.on_a), vec3(f, x.on_b); });
   items(f, m.inertias, [&](auto& x) { inertia(f, x); });
   items(f, m.points, [&](auto& p) { point(f, p); });
@@ -133,10 +135,13 @@ void mechanism(File& f, Mech& m) {
 
 // Numbers that a hand-made file could get wrong and a run would trip over.
 void check(const Mechanism& m) {
-  const auto wrong = [](const char* what) { throw std::invalid_argument(fmt::format("reduced model: {}", what)); };
+  const auto wrong = [](const char* what) {
+    throw std::invalid_argument(fmt::format("reduced model: {}", what));
+  };
   const int links = static_cast<int>(m.bodies.size()), n = m.coordinates(), columns = m.columns();
   const int inputs = static_cast<int>(m.inputs.size()), limits = static_cast<int>(m.limits.size());
-  if (m.names.size() != m.bodies.size() || m.inertias.size() != m.bodies.size()) wrong("lists of links differ in length");
+  if (m.names.size() != m.bodies.size() || m.inertias.size() != m.bodies.size())
+    wrong("lists of links differ in length");
   if (m.ends.empty() || m.points.empty() || m.modes < 0) wrong("it has no end effector or no point");
   for (const int e : m.ends)
     if (e < 0 || e >= links) wrong("an end effector is no link of it");
@@ -147,14 +152,15 @@ void check(const Mechanism& m) {
   for (const JointLimit& l : m.limits)
     if (l.joint < 0 || l.joint >= links) wrong("a limit is of no joint of it");
   for (const Point& p : m.points) {
-    const bool good = static_cast<int>(p.X.size()) == links && p.input.size() == inputs &&
-                      p.wrench.size() == 6 * static_cast<int>(m.ends.size()) && p.C.rows() == n && p.C.cols() == n &&
-                      p.K.rows() == n && p.K.cols() == n && p.M.rows() == n && p.M.cols() == n && p.D.rows() == n &&
-                      p.D.cols() == n && p.input_force.rows() == n && p.input_force.cols() == inputs &&
-                      p.momentum.rows() == 6 && p.momentum.cols() == n && p.limit_rows.rows() == limits &&
-                      p.limit_rows.cols() == columns && p.limit_compliance.rows() == limits &&
-                      p.limit_compliance.cols() == limits && static_cast<int>(p.limit_at.size()) == limits &&
-                      p.map.size() == static_cast<std::size_t>(links) * 6 * columns && p.rank >= 1 && p.rank <= n;
+    const bool good =
+        static_cast<int>(p.X.size()) == links && p.input.size() == inputs &&
+        p.wrench.size() == 6 * static_cast<int>(m.ends.size()) && p.C.rows() == n && p.C.cols() == n &&
+        p.K.rows() == n && p.K.cols() == n && p.M.rows() == n && p.M.cols() == n && p.D.rows() == n &&
+        p.D.cols() == n && p.input_force.rows() == n && p.input_force.cols() == inputs &&
+        p.momentum.rows() == 6 && p.momentum.cols() == n && p.limit_rows.rows() == limits &&
+        p.limit_rows.cols() == columns && p.limit_compliance.rows() == limits &&
+        p.limit_compliance.cols() == limits && static_cast<int>(p.limit_at.size()) == limits &&
+        p.map.size() == static_cast<std::size_t>(links) * 6 * columns && p.rank >= 1 && p.rank <= n;
     if (!good) wrong("a point has matrices of another size");
   }
 }
@@ -186,11 +192,12 @@ ModelFile load(const std::string& bytes) {
   std::memcpy(&crc, bytes.data() + magic_size + 4, 4);
   std::memcpy(&size, bytes.data() + magic_size + 8, 8);
   if (its_version != version)
-    throw std::invalid_argument(
-        fmt::format("a reduced model of version {}; this limber reads version {}: make it again", its_version, version));
+    throw std::invalid_argument(fmt::format(
+        "a reduced model of version {}; this limber reads version {}: make it again", its_version, version));
   if (bytes.size() - head != size)
-    throw std::invalid_argument(fmt::format("a reduced model of {} bytes that should have {}: it is cut off or has grown",
-                                            bytes.size(), size + head));
+    throw std::invalid_argument(
+        fmt::format("a reduced model of {} bytes that should have {}: it is cut off or has grown",
+                    bytes.size(), size + head));
   const std::string payload = bytes.substr(head);
   if (result::crc32c(payload.data(), payload.size()) != crc)
     throw std::invalid_argument("a damaged reduced model: its checksum does not fit");

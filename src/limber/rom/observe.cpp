@@ -1,5 +1,5 @@
-// What the rest of the program sees of a reduced model: poses of all links, lines, probes, energies, how far it is from
-// where it was linearised, and how far its joints come apart.
+// What the rest of the program sees of a reduced model: poses of all links, lines, probes, energies, how far
+// it is from where it was linearised, and how far its joints come apart.
 #include <algorithm>
 #include <cmath>
 
@@ -42,7 +42,8 @@ class Observer {
     if (at.end >= 0)
       out = Eigen::Map<const Vec6>(own + 6 * at.end);
     else
-      out = link_map(m, x.blend, at.link).leftCols(m.coordinates()) * Eigen::Map<const VecX>(own, m.coordinates());
+      out = link_map(m, x.blend, at.link).leftCols(m.coordinates()) *
+            Eigen::Map<const VecX>(own, m.coordinates());
     if (place.base > 0)
       out += (at.end >= 0 ? x.ends.X[at.end] : x.X[at.link]).inverse_motion(Eigen::Map<const Vec6>(v));
     return out;
@@ -61,7 +62,8 @@ class Observer {
       case Quantity::rotation:
         return c.at.body.valid() ? math::so3_log(w_.X[c.at.body.value].R)[c.component] : 0;
       case Quantity::angular_velocity:
-        return c.at.body.valid() ? (w_.X[c.at.body.value].R * twist(c.at.body.value).head<3>())[c.component] : 0;
+        return c.at.body.valid() ? (w_.X[c.at.body.value].R * twist(c.at.body.value).head<3>())[c.component]
+                                 : 0;
       case Quantity::joint_position:
         return joint_coordinate(c);
       case Quantity::spring_length:
@@ -110,7 +112,8 @@ class Observer {
     const Blend& b = w_.mechanisms[k].blend;
     for (std::size_t e = 0; e < m.ends.size(); ++e)
       if (b.force.segment<3>(6 * e + 3).norm() > 1.05 * m.quality.force + 1e-9 ||
-          b.force.segment<3>(6 * e).norm() > 1.05 * m.quality.moment + 0.1 * m.quality.force * m.radius + 1e-9)
+          b.force.segment<3>(6 * e).norm() >
+              1.05 * m.quality.moment + 0.1 * m.quality.force * m.radius + 1e-9)
         return true;
     return false;
   }
@@ -162,9 +165,11 @@ class Observer {
   elastic::SpringState spring(int k) const {
     const Spring& spring = s_.model.springs()[k];
     const auto pose = [&](const Attachment& a) { return a.body.valid() ? w_.X[a.body.value] : Pose{}; };
-    const auto speed = [&](const Attachment& a) { return a.body.valid() ? twist(a.body.value) : Vec6(Vec6::Zero()); };
-    return elastic::spring_state(s_.springs[k], pose(spring.a), spring.a.p, speed(spring.a), pose(spring.b), spring.b.p,
-                                 speed(spring.b));
+    const auto speed = [&](const Attachment& a) {
+      return a.body.valid() ? twist(a.body.value) : Vec6(Vec6::Zero());
+    };
+    return elastic::spring_state(s_.springs[k], pose(spring.a), spring.a.p, speed(spring.a), pose(spring.b),
+                                 spring.b.p, speed(spring.b));
   }
 
   void find_energies() {

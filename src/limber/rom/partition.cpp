@@ -90,8 +90,7 @@ class Partitioner {
           {"run", "", "rom.ends", "names the bodies that are touched and loaded; there is none"});
     for (const std::string& name : ends) {
       const auto bodies = model_.bodies();
-      auto at =
-          std::find_if(bodies.begin(), bodies.end(), [&](const Body& b) { return b.name == name; });
+      auto at = std::find_if(bodies.begin(), bodies.end(), [&](const Body& b) { return b.name == name; });
       if (at == bodies.end()) at = last_link(name);
       if (at == bodies.end()) {
         problems_.push_back({"run", "", "rom.ends", fmt::format("there is no body \"{}\"", name)});

@@ -76,10 +76,11 @@ LIMBER_WIDE void exponentials(const double* xi, const double* pose, double* out)
     const double* r = pose + 3 * lanes * i;
     for (int j = 0; j < 3; ++j)
       for (int l = 0; l < lanes; ++l)
-        out[(3 * i + j) * lanes + l] = r[l] * R[j][l] + r[lanes + l] * R[3 + j][l] + r[2 * lanes + l] * R[6 + j][l];
+        out[(3 * i + j) * lanes + l] =
+            r[l] * R[j][l] + r[lanes + l] * R[3 + j][l] + r[2 * lanes + l] * R[6 + j][l];
     for (int l = 0; l < lanes; ++l)
-      out[(9 + i) * lanes + l] = pose[(9 + i) * lanes + l] + r[l] * p[0][l] + r[lanes + l] * p[1][l] +
-                                 r[2 * lanes + l] * p[2][l];
+      out[(9 + i) * lanes + l] =
+          pose[(9 + i) * lanes + l] + r[l] * p[0][l] + r[lanes + l] * p[1][l] + r[2 * lanes + l] * p[2][l];
   }
 }
 
@@ -96,7 +97,8 @@ LinkMaps make_maps(const std::vector<Pose>& X, const std::vector<double>& map, i
     const std::size_t b = i / lanes, l = i % lanes;
     for (int c = 0; c < columns; ++c)
       for (int k = 0; k < 6; ++k)
-        out.map[((b * columns + c) * 6 + k) * lanes + l] = map[(static_cast<std::size_t>(i) * columns + c) * 6 + k];
+        out.map[((b * columns + c) * 6 + k) * lanes + l] =
+            map[(static_cast<std::size_t>(i) * columns + c) * 6 + k];
     for (int r = 0; r < 3; ++r) {
       for (int c = 0; c < 3; ++c) out.pose[(b * 12 + 3 * r + c) * lanes + l] = X[i].R(r, c);
       out.pose[(b * 12 + 9 + r) * lanes + l] = X[i].p[r];
@@ -113,7 +115,8 @@ void pose_blocks(const LinkMaps& maps, const double* u, int begin, int end, Pose
     exponentials(xi, pose, out);
     for (int l = 0; l < std::min(lanes, maps.links - b * lanes); ++l) {
       Pose& to = X[b * lanes + l];
-      const double turn = xi[l] * xi[l] + xi[lanes + l] * xi[lanes + l] + xi[2 * lanes + l] * xi[2 * lanes + l];
+      const double turn =
+          xi[l] * xi[l] + xi[lanes + l] * xi[lanes + l] + xi[2 * lanes + l] * xi[2 * lanes + l];
       if (turn <= pi * pi) {
         for (int r = 0; r < 3; ++r) {
           for (int c = 0; c < 3; ++c) to.R(r, c) = out[(3 * r + c) * lanes + l];

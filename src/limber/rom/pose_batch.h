@@ -1,5 +1,6 @@
-// Poses of many links from their twist maps, four links at a time: X_l = X_l⁰ exp(B_l u). The exponential is three power
-// series in |θ|², which need no range reduction up to half a turn; a link that has turned further takes the plain way.
+// Poses of many links from their twist maps, four links at a time: X_l = X_l⁰ exp(B_l u). The exponential is
+// three power series in |θ|², which need no range reduction up to half a turn; a link that has turned further
+// takes the plain way.
 #pragma once
 
 #include "limber/math/spatial.h"

@@ -86,11 +86,11 @@ struct Quality {
 
 struct Mechanism {
   std::string name;
-  std::vector<int> bodies;  // of the model, in its order
+  std::vector<int> bodies;         // of the model, in its order
   std::vector<std::string> names;  // of the bodies
-  std::vector<int> ends;    // positions in `bodies`
-  bool free_base = false;   // bodies[0] is free to fly
-  double radius = 1;        // [m] of a sphere around it
+  std::vector<int> ends;           // positions in `bodies`
+  bool free_base = false;          // bodies[0] is free to fly
+  double radius = 1;               // [m] of a sphere around it
   int modes = 0;
   std::vector<double> frequencies;  // [rad/s] of the internal modes at rest, ends held
   std::vector<Input> inputs;
@@ -124,7 +124,7 @@ MatX walk_accelerability(multibody::SmallMotion& motion, const std::vector<int>&
 struct RangeInverse {
   MatX inverse;
   MatX projector;  // onto the range
-  MatX basis;  // (n × rank) of the range, columns orthonormal in scaled coordinates
+  MatX basis;      // (n × rank) of the range, columns orthonormal in scaled coordinates
   int rank = 0;
 };
 RangeInverse invert_in_range(const MatX& A, const VecX& scale, int most);

@@ -58,8 +58,8 @@ struct Options {
   int most_points = 16;
   Integrator integrator = Integrator::euler;
   ContactSolver solver = ContactSolver::cone;
-  int sweeps = 50;    // of pgs
-  int threads = 1;    // results do not depend on it
+  int sweeps = 50;  // of pgs
+  int threads = 1;  // results do not depend on it
 };
 
 // All that the next step depends on.

@@ -1,10 +1,11 @@
-// One step of a reduced model (Andrews et al., section 6): with θ = 1 backward Euler, θ = ½ the midpoint rule,
+// One step of a reduced model (Andrews et al., section 6): with θ = 1 backward Euler, θ = ½ the midpoint
+// rule,
 //
 //   (𝓜 + θh 𝓓 + θ²h² 𝓚) v_θ = 𝓜 v + θh (f − force(ends)),   v⁺ = v + (v_θ − v)/θ,   ends⁺ = ends ⊕ h v_θ
 //
-// A free base is six more unknowns, with the momentum P u̇ of the links against it: 𝓜 = (I, P; Pᵀ, M). Where the force is
-// blended, unknowns are those of the blended basis: v = U G y with C = G Gᵀ, so that directions without compliance drop
-// out. The centre of mass of a free mechanism moves by its momentum alone.
+// A free base is six more unknowns, with the momentum P u̇ of the links against it: 𝓜 = (I, P; Pᵀ, M). Where
+// the force is blended, unknowns are those of the blended basis: v = U G y with C = G Gᵀ, so that directions
+// without compliance drop out. The centre of mass of a free mechanism moves by its momentum alone.
 #include <algorithm>
 #include <cmath>
 
@@ -90,7 +91,8 @@ void add_loads(const SystemData& s, int k, double t, WorkspaceData& all, VecX& f
       for (int c = 0; c < n; ++c) f[6 + c] += a * p.momentum.col(c).tail<3>().dot(g);
     }
   }
-  if (base == 0 && (!s.model.gravity().is_constant() || all.load != 1)) {  // the points know the weight of their time
+  if (base == 0 &&
+      (!s.model.gravity().is_constant() || all.load != 1)) {  // the points know the weight of their time
     const Vec3 g = all.load * s.model.gravity().value(t);
     for (int i = 0; i < w.blend.count; ++i) {
       const Point& p = m.points[w.blend.point[i]];
@@ -114,7 +116,8 @@ void add_loads(const SystemData& s, int k, double t, WorkspaceData& all, VecX& f
       }
       const int columns = m.columns();
       for (int i = 0; i < w.blend.count; ++i) {
-        const double* map = m.points[w.blend.point[i]].map.data() + static_cast<std::size_t>(load.at.link) * 6 * columns;
+        const double* map =
+            m.points[w.blend.point[i]].map.data() + static_cast<std::size_t>(load.at.link) * 6 * columns;
         for (int c = 0; c < n; ++c)
           f[base + c] += w.blend.weight[i] * wrench.dot(Eigen::Map<const Vec6>(map + 6 * c));
       }
@@ -134,7 +137,8 @@ void pull(const SystemData& s, double h, WorkspaceData& all, std::vector<double>
   const double soft = 1 / (h * h * held.stiffness + h * held.damping);
   const auto impulse = [&](const Mat3& W, const Vec3& v) {
     // λ = h (k (target − place − h v⁺) − d v⁺),  v⁺ = v + W λ
-    const Vec3 wanted = h * held.stiffness * (held.target - place) / (h * h * held.stiffness + h * held.damping);
+    const Vec3 wanted =
+        h * held.stiffness * (held.target - place) / (h * h * held.stiffness + h * held.damping);
     const Vec3 lambda = (W + soft * Mat3::Identity()).ldlt().solve(wanted - v);
     all.held_force = lambda / h;
     return lambda;
@@ -185,13 +189,15 @@ void read_ends(const SystemData& s, const State& state, int k, double t, Mechani
 }
 
 // Blocks of links on all threads; which thread does which changes no bit.
-static void all_blocks(const LinkMaps& maps, const VecX& u, int blocks, multibody::Workers* workers, Pose* X) {
+static void all_blocks(const LinkMaps& maps, const VecX& u, int blocks, multibody::Workers* workers,
+                       Pose* X) {
   constexpr int least = 16;
   if (!workers || blocks < 2 * least) return pose_blocks(maps, u.data(), 0, blocks, X);
   workers->arena.execute([&] {
     const int parts = std::min(blocks / least, 2 * workers->arena.max_concurrency());
-    tbb::parallel_for(0, parts,
-                      [&](int p) { pose_blocks(maps, u.data(), blocks * p / parts, blocks * (p + 1) / parts, X); });
+    tbb::parallel_for(0, parts, [&](int p) {
+      pose_blocks(maps, u.data(), blocks * p / parts, blocks * (p + 1) / parts, X);
+    });
   });
 }
 
@@ -264,8 +270,8 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
   const bool touching = !s.collidables.empty();
   const double theta = s.options.integrator == Integrator::midpoint && !touching ? 0.5 : 1;
   const bool inner = w.held || std::any_of(s.loads.begin(), s.loads.end(), [](const PlacedLoad& l) {
-    return l.at.on == BodyPlace::On::mechanism && l.at.end < 0;
-  });
+                       return l.at.on == BodyPlace::On::mechanism && l.at.end < 0;
+                     });
 
   for (std::size_t k = 0; k < s.mechanisms.size(); ++k) {
     MechanismScratch& x = w.mechanisms[k];
@@ -305,7 +311,8 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
       if (load.at.prop != static_cast<int>(p)) continue;
       const Pose& X = w.X[prop.body];
       const Vec6 wrench = w.load * load_wrench(s.model.point_loads()[load.load], X, t);
-      const Vec3 f = X.R * wrench.tail<3>(), moment = X.R * (wrench.head<3>() - prop.com.cross(wrench.tail<3>()));
+      const Vec3 f = X.R * wrench.tail<3>(),
+                 moment = X.R * (wrench.head<3>() - prop.com.cross(wrench.tail<3>()));
       const Vec3 dw = X.R * (prop.inertia.I.inverse() * (X.R.transpose() * moment));
       for (int c = 0; c < 3; ++c) to[c] += h * dw[c], to[3 + c] += h * f[c] / prop.inertia.m;
     }
@@ -346,7 +353,8 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
         if (load.at.mechanism == static_cast<int>(k)) {
           const PointLoad& l = s.model.point_loads()[load.load];
           Vec3 f = l.force.value(t);
-          if (l.follows) f = (x.base.R * (load.at.end >= 0 ? x.ends.X[load.at.end] : x.X[load.at.link]).R) * f;
+          if (l.follows)
+            f = (x.base.R * (load.at.end >= 0 ? x.ends.X[load.at.end] : x.X[load.at.link]).R) * f;
           push += w.load * h * f / mass;
         }
       if (w.held && s.places[w.held->body].mechanism == static_cast<int>(k)) push += h * w.held_force / mass;

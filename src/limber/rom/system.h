@@ -30,7 +30,8 @@ struct MechanismPlace {
   int q = 0, v = 0;
   int base = 0;  // 6: the base flies, 0: it does not
 };
-// q: (base: pose 7, centre of mass 3), ends 7 each, modes. v: (base: twist 6, centre of mass 3), ends 6 each, modes.
+// q: (base: pose 7, centre of mass 3), ends 7 each, modes. v: (base: twist 6, centre of mass 3), ends 6 each,
+// modes.
 
 struct PropPlace {
   int body = 0, q = 0, v = 0;  // v: ω, v of the centre of mass, world axes
@@ -58,8 +59,16 @@ struct PlacedInput {
 };
 
 struct Column {
-  enum class Own : std::uint8_t { none, contacts, overlap, distance, gap, out_of_range, momentum, angular } own =
-      Own::none;
+  enum class Own : std::uint8_t {
+    none,
+    contacts,
+    overlap,
+    distance,
+    gap,
+    out_of_range,
+    momentum,
+    angular
+  } own = Own::none;
   Quantity quantity = Quantity::position;
   Attachment at;
   int joint = -1, spring = -1, component = 0, mechanism = -1;
@@ -75,15 +84,15 @@ struct SystemData {
   std::vector<BodyPlace> places;  // (bodies)
   std::vector<Pose> start;        // (bodies) at t = 0
   std::vector<MechanismPlace> mechanisms;
-  std::vector<LinkMaps> maps;                     // (mechanisms × points) in blocks
-  std::vector<int> first_map;                     // (mechanisms)
-  std::vector<std::vector<PlacedInput>> inputs;   // (mechanisms)
+  std::vector<LinkMaps> maps;                    // (mechanisms × points) in blocks
+  std::vector<int> first_map;                    // (mechanisms)
+  std::vector<std::vector<PlacedInput>> inputs;  // (mechanisms)
   std::vector<PropPlace> props;
   std::vector<PlacedLoad> loads;
   std::vector<Collidable> collidables;
   std::vector<elastic::SpringParameters> springs;
   int q_count = 0, v_count = 0;
-  double size = 1;      // [m]
+  double size = 1;  // [m]
   double friction = 0, restitution = 0;
   double energy0 = 0;
   result::Layout layout;
@@ -93,10 +102,10 @@ struct SystemData {
 // The matrices of a step of one mechanism.
 struct StepMatrices {
   double h = -1, theta = 0;
-  int point = -1;     // the one they are of; −1: blended
-  MatX basis;         // (n_full × r)
-  MatX inverse;       // A⁻¹ (n_full × n_full)
-  MatX M;             // 𝓜 (n_full × n_full)
+  int point = -1;                        // the one they are of; −1: blended
+  MatX basis;                            // (n_full × r)
+  MatX inverse;                          // A⁻¹ (n_full × n_full)
+  MatX M;                                // 𝓜 (n_full × n_full)
   MatX A, solved, inner, product, half;  // scratch
   Eigen::LLT<MatX> llt;
 };
@@ -107,7 +116,7 @@ struct MechanismScratch {
   Blend blend;
   BlendedMatrices blended;
   StepMatrices matrices;
-  VecX rhs, v, v_new;  // (n_full)
+  VecX rhs, v, v_new;   // (n_full)
   std::vector<Pose> X;  // (links) in the base's frame
   std::vector<Pose> X_other;
   Pose base;
@@ -124,8 +133,8 @@ struct ContactRow {
   double gap = 0, friction = 0;
   int solid_a = -1, solid_b = -1;
   contact::ContactPoint point;
-  Mat3 axes;      // columns: normal, tangents
-  int limit = -1; // of a joint: row of its mechanism
+  Mat3 axes;       // columns: normal, tangents
+  int limit = -1;  // of a joint: row of its mechanism
 };
 
 struct HeldPoint {
@@ -168,8 +177,10 @@ void mechanism_poses(const SystemData& s, int mechanism, MechanismScratch& w, mu
 // Force and moment of loads on a body at time t, own axes at its origin.
 Vec6 load_wrench(const PointLoad& load, const Pose& X_WB, double t);
 
-// Contacts and limits of the step at hand: rows with J and Y; velocities v_new are improved by their impulses.
-void solve_contacts(const SystemData& s, State& state, double h, WorkspaceData& w, result::SolveReport& report);
+// Contacts and limits of the step at hand: rows with J and Y; velocities v_new are improved by their
+// impulses.
+void solve_contacts(const SystemData& s, State& state, double h, WorkspaceData& w,
+                    result::SolveReport& report);
 
 inline Pose pose_at(const double* q) {
   return {math::to_matrix(Quat(q[0], q[1], q[2], q[3])), Vec3(q[4], q[5], q[6])};

@@ -5,24 +5,29 @@ namespace limber::scene::keys {
 
 std::vector<Object> rom_objects() {
   using T = ObjectType;
-  Key ends{"ends", Type::names, "the bodies that are touched and loaded; of a beam its last link, `finger.tip`"};
+  Key ends{"ends", Type::names,
+           "the bodies that are touched and loaded; of a beam its last link, `finger.tip`"};
   ends.refers = "body";
   return {
       {T::rom_run,
        "rom_run",
        "Options of method rom",
-       "Everything that hangs together and has end effectors is reduced to them; single free bodies stay as they are.",
+       "Everything that hangs together and has end effectors is reduced to them; single free bodies stay as "
+       "they are.",
        {ends.needed().like("[finger1, finger2]"),
         choice("inertia", "condensed operational published",
-               "condensed: all links move as the static maps move them; operational: what moves in the first instant; "
+               "condensed: all links move as the static maps move them; operational: what moves in the first "
+               "instant; "
                "published: single inertias added up. The last two ring too fast")
             .otherwise("condensed"),
-        choice("construction", "exact walk",
-               "exact: one solve of the whole, loops anywhere; walk: link by link from the base, as published")
+        choice(
+            "construction", "exact walk",
+            "exact: one solve of the whole, loops anywhere; walk: link by link from the base, as published")
             .otherwise("exact"),
         integer("modes", "internal vibrations beside the ends").otherwise("0"),
         object_list("points", T::rom_point, "further linearisation points: where it rests under these loads"),
-        object("range", T::rom_range, "linearisation points chosen by error, for loads up to these on every end"),
+        object("range", T::rom_range,
+               "linearisation points chosen by error, for loads up to these on every end"),
         quantity("end_error", number, "allowed with `range`: of an end's pose, of the mechanism's radius")
             .with(Range::positive)
             .otherwise("0.02"),
@@ -33,7 +38,8 @@ std::vector<Object> rom_objects() {
         choice("integrator", "euler midpoint",
                "euler: damps, as published; midpoint: does not; where there is contact, steps are Euler's")
             .otherwise("euler"),
-        choice("solver", "cone pgs", "of contact; cone: Coulomb's cone to rounding; pgs: a given number of sweeps")
+        choice("solver", "cone pgs",
+               "of contact; cone: Coulomb's cone to rounding; pgs: a given number of sweeps")
             .otherwise("cone"),
         integer("sweeps", "of pgs").with(Range::at_least_one).otherwise("50")},
        {},

@@ -34,7 +34,8 @@ bool ThreadDriver::finite() const {
 }
 
 RomDriver::RomDriver(const Model& model, const RunOptions& options)
-    : system(rom::compile(model, options.reduced ? *options.reduced : reduce(model, options.rom), options.rom)),
+    : system(
+          rom::compile(model, options.reduced ? *options.reduced : reduce(model, options.rom), options.rom)),
       state(system.rest()),
       workspace(system) {}
 

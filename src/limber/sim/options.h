@@ -12,8 +12,7 @@
 namespace limber::sim {
 
 enum class Method : std::uint8_t { articulated, adaptive, thread, rom };
-inline constexpr Method all_methods[] = {Method::articulated, Method::adaptive, Method::thread,
-                                         Method::rom};
+inline constexpr Method all_methods[] = {Method::articulated, Method::adaptive, Method::thread, Method::rom};
 const char* to_string(Method method);
 
 struct RunOptions {

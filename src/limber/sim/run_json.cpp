@@ -121,7 +121,9 @@ RunOptions parse_options(const Json& json) {
   }
   if (o.method == Method::rom) {
     const Json& r = json.at("rom");
-    const auto vec = [](const Json& j) { return Vec3(j.at(0).get<double>(), j.at(1).get<double>(), j.at(2).get<double>()); };
+    const auto vec = [](const Json& j) {
+      return Vec3(j.at(0).get<double>(), j.at(1).get<double>(), j.at(2).get<double>());
+    };
     o.rom.ends = r.at("ends").get<std::vector<std::string>>();
     o.rom.build.inertia = parse_enum(r.at("inertia").get<std::string>(), rom::all_inertia_kinds);
     o.rom.build.construction = parse_enum(r.at("construction").get<std::string>(), rom::all_constructions);

@@ -5,14 +5,52 @@
 #include <algorithm>
 #include <cmath>
 
+#include "limber/contact/shape_geometry.h"
 #include "limber/elastic/beam_frames.h"
 #include "limber/math/so3.h"
+#include "limber/math/trig.h"
 #include "limber/model/probe_units.h"
-#include "limber/contact/shape_geometry.h"
 #include "limber/thread/system.h"
 
 namespace limber::thread {
 namespace {
+
+// The section's outer outline in its own coordinates, counter-clockwise.
+std::vector<Vec2> outline_of(const SectionShape& shape, const elastic::SectionConstants& c) {
+  if (const auto* r = std::get_if<Rectangle>(&shape)) {
+    const double y = r->width / 2, z = r->height / 2;
+    return {{-y, -z}, {y, -z}, {y, z}, {-y, z}};
+  }
+  if (const auto* polygon = std::get_if<Polygon>(&shape)) {
+    std::vector<Vec2> out = polygon->outline;
+    double area = 0;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const Vec2 &a = out[i], &b = out[(i + 1) % out.size()];
+      area += a[0] * b[1] - a[1] * b[0];
+    }
+    if (area < 0) std::reverse(out.begin(), out.end());
+    return out;
+  }
+  std::vector<Vec2> out;
+  constexpr int corners = 16;
+  for (int i = 0; i < corners; ++i) {
+    const auto [sin, cos] = math::sincos(2 * pi * i / corners);
+    out.emplace_back(c.y_max * cos, c.z_max * sin);
+  }
+  return out;
+}
+
+// Turned into the node's axes, which are the section's principal ones at its centroid, and over its extents.
+void set_outline(const SectionShape& shape, ThreadInfo& t) {
+  t.outline = outline_of(shape, elastic::section_constants(shape));
+  const auto [sin, cos] = math::sincos(t.rod.angle);
+  for (Vec2& p : t.outline) {
+    const Vec2 d = p - t.rod.centroid;
+    p = Vec2(cos * d[0] + sin * d[1], cos * d[1] - sin * d[0]);
+    t.extent = t.extent.cwiseMax(p.cwiseAbs());
+  }
+  for (Vec2& p : t.outline) p = p.cwiseQuotient(t.extent);
+}
 
 struct Compiler {
   const Model& model;
@@ -54,7 +92,8 @@ struct Compiler {
     for (const Tie& t : model.ties())
       refuse("tie", t.name, "", "with method thread a place is held by `clamps` of its beam");
     for (const Change& c : model.changes())
-      refuse("change", model[c.beam].name, "", "beams that change under load are for method chain");
+      if (c.kind != Change::Kind::cut)
+        refuse("change", model[c.beam].name, "", "with method thread the only change is a `cut`");
     for (const Rider& r : model.riders()) refuse("rider", r.name, "", why);
     for (const Drive& d : model.drives()) refuse("joint", model[d.joint].name, "drive", why);
     if (model.wind())
@@ -123,6 +162,7 @@ struct Compiler {
       t.start.push_back(X_WS * frames.at(static_cast<double>(i) / t.fine) * to_centroid);
     for (int k = 0; k <= s.options.levels; ++k)
       t.level.push_back(element_stiffness(t.rod, t.length / (t.elements << k)));
+    set_outline(model[beam.section].shape, t);
     s.damps = s.damps || beam.damping > 0;
     if (s.options.element != Element::log) {
       const bool line = std::holds_alternative<PolylinePath>(beam.path) &&
@@ -135,6 +175,28 @@ struct Compiler {
     const int index = static_cast<int>(s.threads.size()) - 1;
     add_fix(index, 0, beam.root, beam.from.body.value, X_WB, beam);
     for (const BeamClamp& c : beam.clamps) add_fix(index, c.s, c.hold, c.body.value, X_WB, beam);
+  }
+
+  void cuts() {
+    for (const Change& c : model.changes()) {
+      const ThreadInfo& t = s.threads[c.beam.value];
+      const double element = c.s * t.elements;
+      const int nearest = static_cast<int>(std::lround(element));
+      if (std::abs(element - nearest) > 1e-6 || nearest <= 0 || nearest >= t.elements) {
+        refuse(
+            "change", t.name, "cut",
+            fmt::format("at {:.6g} there is no node inside: with {} elements the nodes stand at multiples of "
+                        "{:.6g}",
+                        c.s, t.elements, 1.0 / t.elements));
+        continue;
+      }
+      s.cuts.push_back({c.beam.value, nearest * (t.fine / t.elements), c.at});
+    }
+    std::stable_sort(s.cuts.begin(), s.cuts.end(), [](const Cut& a, const Cut& b) { return a.at < b.at; });
+    for (const Cut& a : s.cuts)
+      for (const Cut& b : s.cuts)
+        if (&a < &b && a.thread == b.thread && a.place == b.place)
+          refuse("change", s.threads[a.thread].name, "cut", "is cut twice at the same place");
   }
 
   void contact() {
@@ -213,21 +275,40 @@ struct Compiler {
 
 constexpr const char* axes[] = {".x", ".y", ".z"};
 
+void make_pieces(SystemData& s) {
+  for (int t = 0; t < static_cast<int>(s.threads.size()); ++t) {
+    const ThreadInfo& info = s.threads[t];
+    std::vector<int> ends{0, info.fine};
+    for (const Cut& c : s.cuts)
+      if (c.thread == t) ends.push_back(c.place);
+    std::sort(ends.begin(), ends.end());
+    for (std::size_t i = 0; i + 1 < ends.size(); ++i) {
+      const int places = ends[i + 1] - ends[i], elements = places / (info.fine / info.elements);
+      s.pieces.push_back({t, ends[i], ends[i + 1], 4 * elements * (s.options.levels > 0 ? 2 : 1) + 1,
+                          static_cast<int>(info.outline.size() + 1) * (places + 1)});
+    }
+  }
+}
+
 void lay_out(SystemData& s) {
   const Model& model = s.model;
   s.layout.title = model.title();
   for (std::size_t i = 0; i < model.bodies().size(); ++i)
     s.layout.frames.push_back(
         {model.bodies()[i].name, model.bodies()[i].shapes, model.bodies()[i].color, !s.bodies[i].moves});
-  for (const ThreadInfo& t : s.threads) {
-    const int n = 4 * t.elements * (s.options.levels > 0 ? 2 : 1) + 1;
-    s.samples.push_back(n);
-    s.layout.polylines.push_back({t.name, n, t.rod.radius, {}});
+  make_pieces(s);
+  int last = -1, number = 1;
+  for (const Piece& p : s.pieces) {
+    const ThreadInfo& t = s.threads[p.thread];
+    number = p.thread == last ? number + 1 : 1;
+    last = p.thread;
+    const std::string name = number == 1 ? t.name : fmt::format("{}.{}", t.name, number);
+    s.layout.polylines.push_back({name, p.samples, t.rod.radius, {}, t.outline});
     // Two stripes along the surface show the twist, rings around it the mesh.
     constexpr Color stripe{0.9f, 0.9f, 0.92f}, ring{0.02f, 0.08f, 0.45f};
-    s.layout.polylines.push_back({t.name + ".stripe", n, 0.25 * t.rod.radius, stripe});
-    s.layout.polylines.push_back({t.name + ".stripe2", n, 0.25 * t.rod.radius, stripe});
-    s.layout.polylines.push_back({t.name + ".rings", 13 * (t.fine + 1), 0.1 * t.rod.radius, ring});
+    s.layout.polylines.push_back({name + ".stripe", p.samples, 0.25 * t.rod.radius, stripe});
+    s.layout.polylines.push_back({name + ".stripe2", p.samples, 0.25 * t.rod.radius, stripe});
+    s.layout.polylines.push_back({name + ".rings", p.rings, 0.1 * t.rod.radius, ring});
   }
   for (const Tether& t : s.tethers)
     s.layout.polylines.push_back(
@@ -292,6 +373,10 @@ const char* to_string(Element element) {
 const char* to_string(Frame frame) { return frame == Frame::chord ? "chord" : "polar"; }
 const char* to_string(Solver solver) { return solver == Solver::direct ? "direct" : "cg"; }
 
+std::size_t SystemData::point_count(const Piece& p) const {
+  return 3 * static_cast<std::size_t>(p.samples) + static_cast<std::size_t>(p.rings);
+}
+
 void SystemData::poses(double t, std::vector<Pose>& X_WB) const {
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     const DrivenBody& b = bodies[i];
@@ -314,6 +399,7 @@ System compile(const Model& model, const Options& options) {
   s.poses(0, X_WB);
   for (const Beam& b : s.model.beams()) c.thread(b, X_WB);
   if (!c.problems.empty()) throw ModelError(std::move(c.problems));
+  c.cuts();
   c.contact();
   c.spare(X_WB);
   c.loads();

@@ -244,8 +244,8 @@ void solve_forces(const SystemData& s, int nodes, WorkspaceData& w) {
     if (c.lambda[4 * k] > 0) add_force(c.rows[k], c.lambda.data() + 4 * k, c.shift.data());
   w.solver.solve(c.shift.data());
   for (int i = 0; i < 12 * nodes; ++i) w.delta[i] = c.free_motion[i] + c.shift[i];
-  // What friction takes: force times slip.
-  c.friction_work = 0;
+  // What friction takes: force times slip; and what solids give that move.
+  c.friction_work = c.solid_work = 0;
   for (int k = 0; k < m; ++k) {
     const double* x = c.lambda.data() + 4 * k;
     if (x[0] <= 0) continue;
@@ -253,6 +253,8 @@ void solve_forces(const SystemData& s, int nodes, WorkspaceData& w) {
     times(c.rows[k], w.delta.data(), u);
     c.friction_work -= x[1] * (u[1] + c.touches[k].t1.dot(c.touches[k].slip0)) +
                        x[2] * (u[2] + c.touches[k].t2.dot(c.touches[k].slip0));
+    const Touch& t = c.touches[k];
+    c.solid_work += (x[0] * t.n + x[1] * t.t1 + x[2] * t.t2).dot(t.carried);
   }
 }
 

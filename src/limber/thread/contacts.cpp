@@ -32,30 +32,6 @@ double turn_between(const double* e, int slot) {
          (a.dot(chord) < 0 ? 2 : 0) + (b.dot(chord) < 0 ? 2 : 0);
 }
 
-// By the bend at e and at `next`, where the motion goes.
-void find_capsules(const SystemData& s, const State& state, const double* e, const double* next,
-                   const WorkspaceData& w, ContactWork& c) {
-  c.capsules.clear();
-  for (std::size_t t = 0; t < s.threads.size(); ++t) {
-    const ThreadInfo& info = s.threads[t];
-    for (int j = state.first[t]; j + 1 < state.first[t + 1]; ++j) {
-      const double l = w.length[j], start = state.place[j] * info.unit;
-      const double turn = std::min(std::max(turn_between(e, j), turn_between(next, j)), 4.0);
-      // A chord of a bend is off the midline by length x turn / 8, and its parts by the square of their
-      // share.
-      const double off = l * turn / 8;
-      const int by_turn = static_cast<int>(std::ceil(std::sqrt(off / (off_line * info.rod.radius))));
-      const int parts = std::clamp(by_turn, 1, most_parts);
-      const double part_off = 1.5 * off / (parts * parts);
-      for (int k = 0; k < parts; ++k) {
-        const double a = static_cast<double>(k) / parts, b = static_cast<double>(k + 1) / parts;
-        c.capsules.push_back({j, k, static_cast<int>(t), a, b, start + a * l, start + b * l, part_off,
-                              j + 2 == state.first[t + 1] && k + 1 == parts});
-      }
-    }
-  }
-}
-
 void place_capsules(const double* e, const WorkspaceData& w, const ContactWork& c, std::vector<Vec3>& p,
                     std::vector<Vec3>& q) {
   p.resize(c.capsules.size());
@@ -68,12 +44,66 @@ void place_capsules(const double* e, const WorkspaceData& w, const ContactWork& 
   }
 }
 
+// A chord of a bend is off the midline by length x turn / 8, and its parts by the square of their share.
+int parts_of(double sag, double radius) {
+  return std::clamp(static_cast<int>(std::ceil(std::sqrt(sag / (off_line * radius)))), 1, most_parts);
+}
+
+// Raises each slot's sag to that at the coordinates e; true if it takes more capsules than before.
+bool raise_sag(const SystemData& s, int nodes, const double* e, WorkspaceData& w) {
+  bool more = false;
+  for (int j = 0; j < nodes; ++j) {
+    if (w.length[j] == 0) continue;
+    double& sag = w.contact.sag[j];
+    const double now = w.length[j] * std::min(turn_between(e, j), 4.0) / 8;
+    if (now <= sag) continue;
+    const double radius = s.threads[w.thread_of[j]].rod.radius;
+    more = more || parts_of(now, radius) > parts_of(sag, radius);
+    sag = now;
+  }
+  return more;
+}
+
+// Capsules by each slot's sag, at the coordinates e.
+void cut_capsules(const SystemData& s, const State& state, const double* e, WorkspaceData& w) {
+  ContactWork& c = w.contact;
+  c.capsules.clear();
+  for (std::size_t t = 0; t < s.threads.size(); ++t) {
+    const ThreadInfo& info = s.threads[t];
+    for (int j = state.first[t]; j + 1 < state.first[t + 1]; ++j) {
+      const double l = w.length[j], start = state.place[j] * info.unit;
+      if (l == 0) continue;  // cut
+      const int parts = parts_of(c.sag[j], info.rod.radius);
+      for (int k = 0; k < parts; ++k) {
+        const double a = static_cast<double>(k) / parts, b = static_cast<double>(k + 1) / parts;
+        c.capsules.push_back({.slot = j,
+                              .part = k,
+                              .thread = static_cast<int>(t),
+                              .xi0 = a,
+                              .xi1 = b,
+                              .s0 = start + a * l,
+                              .s1 = start + b * l,
+                              .off = 1.5 * c.sag[j] / (parts * parts),
+                              .last = w.length[j + 1] == 0 && k + 1 == parts});
+      }
+    }
+  }
+  place_capsules(e, w, c, c.p0, c.q0);
+  // Lengths along each thread as it is now.
+  double along = 0;
+  for (std::size_t i = 0; i < c.capsules.size(); ++i) {
+    c.capsules[i].a0 = along;
+    c.capsules[i].a1 = along += (c.q0[i] - c.p0[i]).norm();
+  }
+}
+
 double radius_of(const SystemData& s, const Capsule& c) { return s.threads[c.thread].rod.radius; }
 
 // Too near along the same thread: a thread of this thickness cannot fold back sooner than in half a circle of
-// its own radius.
+// its own radius. Lengths are those of now: a blow may press a soft thread to half its length, and what lies
+// behind each other along it is no contact.
 bool neighbours(const SystemData& s, const Capsule& a, const Capsule& b) {
-  return a.thread == b.thread && std::max(a.s0, b.s0) - std::min(a.s1, b.s1) < pi * radius_of(s, a);
+  return a.thread == b.thread && std::max(a.a0, b.a0) - std::min(a.a1, b.a1) < pi * radius_of(s, a);
 }
 
 bool is_spared(const SystemData& s, const Capsule& c, int solid) {
@@ -172,6 +202,39 @@ Vec3 line_motion(const TouchSide& t, const double* from, const double* to) {
   return out;
 }
 
+// Midline by ξ: value and two derivatives.
+struct Curve {
+  Vec3 x, d, dd;
+};
+Curve curve(const double* e, int slot, double l, double xi) {
+  const Eigen::Map<const Vec3> x1(e + 12 * slot), s1(e + 12 * slot + 3), x2(e + 12 * slot + 12),
+      s2(e + 12 * slot + 15);
+  const double x = xi, y = xi * xi, z = y * xi;
+  return {(1 - 3 * y + 2 * z) * x1 + l * (x - 2 * y + z) * s1 + (3 * y - 2 * z) * x2 + l * (z - y) * s2,
+          (6 * x - 6 * y) * (x2 - x1) + l * (1 - 4 * x + 3 * y) * s1 + l * (3 * y - 2 * x) * s2,
+          (6 - 12 * x) * (x2 - x1) + l * (6 * x - 4) * s1 + l * (6 * x - 2) * s2};
+}
+
+// From the closest places of two capsules to those of the midlines within them: Newton on the squared
+// distance. Strands side by side keep the middle of where they run together.
+void refine(const double* e, const WorkspaceData& w, const Capsule& a, const Capsule& b, double& xa,
+            double& xb) {
+  for (int i = 0; i < 2; ++i) {
+    const Curve p = curve(e, a.slot, w.length[a.slot], xa), q = curve(e, b.slot, w.length[b.slot], xb);
+    const Vec3 d = p.x - q.x;
+    const double ga = d.dot(p.d), gb = -d.dot(q.d), hab = -p.d.dot(q.d);
+    const double aa = p.d.squaredNorm(), bb = q.d.squaredNorm();
+    const double haa = std::max(aa + d.dot(p.dd), 0.2 * aa), hbb = std::max(bb - d.dot(q.dd), 0.2 * bb);
+    const double det = haa * hbb - hab * hab;
+    if (!(det > 0.1 * haa * hbb)) return;
+    const double ya = std::clamp(xa - (hbb * ga - hab * gb) / det, a.xi0, a.xi1);
+    // Where one is at an end of its capsule, the other follows.
+    const double yb = std::clamp(xb - (gb + hab * (ya - xa)) / hbb, b.xi0, b.xi1);
+    xa = std::clamp(xa - (ga + hab * (yb - xb)) / haa, a.xi0, a.xi1);
+    xb = yb;
+  }
+}
+
 struct Finder {
   const SystemData& s;
   const State& state;
@@ -184,13 +247,16 @@ struct Finder {
   double place(const Capsule& c, double s_) const { return c.xi0 + s_ * (c.xi1 - c.xi0); }
 
   // True if the neighbour that shares this end reports the same place.
-  static bool shared(const Capsule& c, double s_) { return s_ >= 1 && !c.last; }
+  static bool shared(const Capsule& c, double xi) { return xi >= c.xi1 && !c.last; }
 
   void add(Touch t, const Vec3& apart, double reach, double start_gap) {
     tangents(t.n, t.t1, t.t2);
     const double gap = t.n.dot(apart) - reach;
     const double back = start_gap < 0 ? (1 - recovery) * start_gap : 0;
-    deepest = std::max(deepest, (back - gap) / reach);
+    // Overlaps that passes leave must not add up: the more there was, the less may come. What they allow and
+    // what is taken back meet at 0.01.
+    const double share = std::clamp(1 + start_gap / (0.02 * reach), 0.25, 1.0);
+    deepest = std::max(deepest, (back - gap) / (share * reach));
     whole = std::max(whole, -gap / reach);
     Vec3 moved = line_motion(t.a, w.e.data(), now);
     t.slip0 += surface_motion(t.a, state.e.data(), w.e.data());
@@ -209,8 +275,9 @@ struct Finder {
     const contact::SegmentPair end = contact::closest(c.p1[i], c.q1[i], c.p1[k], c.q1[k]);
     const double within = reach * (first_pass ? 1 + close : 1 - 0.5 * allowed);
     if (end.distance > within + a.off + b.off) return;
-    if (shared(a, end.s) || shared(b, end.t)) return;
-    const double xa = place(a, end.s), xb = place(b, end.t);
+    double xa = end.s >= 1 ? a.xi1 : place(a, end.s), xb = end.t >= 1 ? b.xi1 : place(b, end.t);
+    refine(now, w, a, b, xa, xb);
+    if (shared(a, xa) || shared(b, xb)) return;
     const Vec3 apart =
         midline(now, a.slot, w.length[a.slot], xa).x - midline(now, b.slot, w.length[b.slot], xb).x;
     const Vec3 before = midline(state.e.data(), a.slot, w.length[a.slot], xa).x -
@@ -232,8 +299,8 @@ struct Finder {
     const contact::SegmentTouch end = contact::closest(c.solids1[k], c.p1[i], c.q1[i]);
     const double within = r * (first_pass ? 1 + close : 1 - 0.5 * allowed);
     if (end.distance.value > within + a.off) return;
-    if (shared(a, end.s)) return;
-    const double xa = place(a, end.s);
+    const double xa = end.s >= 1 ? a.xi1 : place(a, end.s);
+    if (shared(a, xa)) return;
     const Vec3 x = midline(now, a.slot, w.length[a.slot], xa).x;
     const Vec3 x0 = midline(state.e.data(), a.slot, w.length[a.slot], xa).x;
     const contact::Distance d = contact::distance(c.solids1[k], x);
@@ -245,7 +312,8 @@ struct Finder {
     // What the solid's surface does by itself in the step.
     const Vec3 at0 = contact::distance(c.solids0[k], x0).normal * -r + x0;
     const Pose &X0 = c.solids0[k].X_WG, &X1 = c.solids1[k].X_WG;
-    t.slip0 = -(X1 * (X0.inverse() * at0) - at0);
+    t.carried = X1 * (X0.inverse() * at0) - at0;
+    t.slip0 = -t.carried;
     add(t, d.value * t.n, r, contact::distance(c.solids0[k], x0).value - r);
   }
 
@@ -327,8 +395,10 @@ void prepare_contacts(const SystemData& s, const State& state, double h, Workspa
   place_solids(s, c.X0, c.solids0);
   place_solids(s, c.X1, c.solids1);
   for (std::size_t i = 0; i < state.e.size(); ++i) w.e_try[i] = state.e[i] + h * state.v[i];
-  find_capsules(s, state, state.e.data(), w.e_try.data(), w, c);
-  place_capsules(state.e.data(), w, c, c.p0, c.q0);
+  std::fill(c.sag.begin(), c.sag.end(), 0.0);
+  raise_sag(s, state.node_count(), state.e.data(), w);
+  raise_sag(s, state.node_count(), w.e_try.data(), w);
+  cut_capsules(s, state, state.e.data(), w);
   double fastest = 0;
   for (int j = 0; j < state.node_count(); ++j)
     fastest = std::max(fastest, Eigen::Map<const Vec3>(state.v.data() + 12 * j).squaredNorm());
@@ -338,14 +408,14 @@ void prepare_contacts(const SystemData& s, const State& state, double h, Workspa
   make_pairs(s, c.bound, c);
   take_last(s, state, w, c);
   c.touches.clear();
-  c.friction_work = 0;
+  c.friction_work = c.solid_work = 0;
 }
 
 bool resolve_contacts(const SystemData& s, const State& state, WorkspaceData& w) {
   ContactWork& c = w.contact;
   const int nodes = state.node_count();
   c.touches.clear();
-  c.friction_work = 0;
+  c.friction_work = c.solid_work = 0;
   std::copy_n(w.delta.begin(), 12 * nodes, c.free_motion.begin());
   // Contacts are looked for where the last forces lead, which is close to where the step ends.
   bool predicted = !c.last.empty();
@@ -356,6 +426,10 @@ bool resolve_contacts(const SystemData& s, const State& state, WorkspaceData& w)
   for (int pass = 0;; ++pass) {
     to_world(w, nodes, w.delta.data(), w.scratch.data());
     for (int i = 0; i < 12 * nodes; ++i) w.e_try[i] = w.e[i] + w.scratch[i];
+    if (raise_sag(s, nodes, w.e_try.data(), w)) {  // a blow has bent it
+      cut_capsules(s, state, state.e.data(), w);
+      make_pairs(s, c.bound, c);
+    }
     place_capsules(w.e_try.data(), w, c, c.p1, c.q1);
     double moved = 0;
     for (std::size_t i = 0; i < c.p1.size(); ++i)
@@ -393,8 +467,9 @@ bool resolve_contacts(const SystemData& s, const State& state, WorkspaceData& w)
 
 double deepest_overlap(const SystemData& s, const State& state, const double* e, WorkspaceData& w) {
   ContactWork& c = w.contact;
-  find_capsules(s, state, e, e, w, c);
-  place_capsules(e, w, c, c.p0, c.q0);
+  std::fill(c.sag.begin(), c.sag.end(), 0.0);
+  raise_sag(s, state.node_count(), e, w);
+  cut_capsules(s, state, e, w);
   place_solids(s, w.X_WB, c.solids0);
   place_solids(s, w.X_WB, c.solids1);
   make_pairs(s, 0, c);
@@ -410,8 +485,9 @@ double deepest_overlap(const SystemData& s, const State& state, const double* e,
     }
     const Capsule& b = c.capsules[k];
     const contact::SegmentPair d = contact::closest(c.p0[i], c.q0[i], c.p0[k], c.q0[k]);
-    const Vec3 x = midline(e, a.slot, w.length[a.slot], a.xi0 + d.s * (a.xi1 - a.xi0)).x;
-    const Vec3 y = midline(e, b.slot, w.length[b.slot], b.xi0 + d.t * (b.xi1 - b.xi0)).x;
+    double xa = a.xi0 + d.s * (a.xi1 - a.xi0), xb = b.xi0 + d.t * (b.xi1 - b.xi0);
+    refine(e, w, a, b, xa, xb);
+    const Vec3 x = midline(e, a.slot, w.length[a.slot], xa).x, y = midline(e, b.slot, w.length[b.slot], xb).x;
     deepest = std::max(deepest, r + radius_of(s, b) - (x - y).norm());
   }
   return deepest;

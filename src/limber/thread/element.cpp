@@ -104,6 +104,7 @@ constexpr int upper7(int i, int k) { return i <= k ? 7 * i - i * (i - 1) / 2 + k
 struct Stress {
   Pack n, vy, vz, energy;
   Pack wall, wall_s;  // dΨ/dS and d²Ψ/dS² of the wall
+  Pack gap;           // from the nearest wall
   P3 m;
   Pack S1[6], S2[6];
 };
@@ -164,7 +165,44 @@ LIMBER_INLINE Stress stresses(const ElementArrays& a, const Geometry& g, const S
   out.energy += wall * (x * x * ratio);
   out.wall = wall * (3.0 * x * ratio + x * ratio * ratio);
   out.wall_s = wall * (6.0 * ratio + 6.0 * ratio * ratio + 2.0 * ratio * ratio * ratio);
+  out.gap = g.gap - pack(least_gap);
   return out;
+}
+
+// The wall at the nodes' slopes. c_j = b_j·p/|p| with b_j node j's normal in the element's frame; in the
+// turns a_j and the motion δ of p
+//
+//   c_δ = (b − c p̂)/|p|,   c_a = b × p̂,   c_δδ = (3c p̂p̂ᵀ − c − bp̂ᵀ − p̂bᵀ)/|p|²,
+//   c_δa = −([b] + p̂ c_aᵀ)/|p|,   c_aa = sym(bp̂ᵀ) − c
+struct Slope {
+  bool leans = false;        // one of the pack is at a wall
+  Pack first[2], second[2];  // dΨ/dc and d²Ψ/dc² at either node
+  Pack c[2], over_p;
+  P3 b[2], along;  // along: p/|p|
+};
+
+LIMBER_INLINE Slope slope(const ElementArrays& a, const Geometry& g, int j, Stress& s) {
+  Slope o;
+  o.over_p = 1.0 / root(dot(g.p, g.p) + pack(1e-300));
+  o.along = o.over_p * g.p;
+  const Pack wall = 4.0 * load(a.constants[slot::fold] + j);
+  Pack x[2];
+  for (int n = 0; n < 2; ++n) {
+    for (int i = 0; i < 3; ++i) o.b[n][i] = n == 0 ? g.M(0, i) : g.M(i, 0);
+    o.c[n] = dot(o.b[n], o.along);
+    x[n] = larger(pack(slope_begins) - o.c[n], pack(0));
+    o.leans = o.leans || largest_of(wall * x[n]) > 0;
+  }
+  if (!o.leans) return o;
+  for (int n = 0; n < 2; ++n) {
+    const Pack room = wall > pack(0) ? o.c[n] - pack(slope_ends) : pack(1);
+    const Pack ratio = x[n] / larger(room, pack(1e-3));
+    s.energy += wall * (x[n] * x[n] * ratio);
+    s.gap = s.gap < room ? s.gap : room;
+    o.first[n] = -wall * (3.0 * x[n] * ratio + x[n] * ratio * ratio);
+    o.second[n] = wall * (6.0 * ratio + 6.0 * ratio * ratio + 2.0 * ratio * ratio * ratio);
+  }
+  return o;
 }
 
 // B-weighted quantities of a pack that both gradient and tangent need.
@@ -198,10 +236,16 @@ LIMBER_INLINE Moments moments(const Geometry& g, const Stress& s) {
 }
 
 LIMBER_INLINE void store_forces(ElementArrays& a, const Geometry& g, const Stress& s, const Moments& o,
-                                int j) {
-  const P3 x1 = g.M * o.nb, x2 = transposed_times(g.M, o.nb);
-  const P3 t1 = g.M * (0.5 * pack(1) * o.f_bar - o.f_sigma),
-           t2 = transposed_times(g.M, 0.5 * pack(1) * o.f_bar + o.f_sigma);
+                                const Slope& slope, int j) {
+  P3 nb = o.nb, a1 = 0.5 * pack(1) * o.f_bar - o.f_sigma, a2 = 0.5 * pack(1) * o.f_bar + o.f_sigma;
+  if (slope.leans) {
+    for (int n = 0; n < 2; ++n)
+      nb = nb + (slope.first[n] * slope.over_p) * (slope.b[n] - slope.c[n] * slope.along);
+    a1 = a1 + slope.first[0] * cross(slope.b[0], slope.along);
+    a2 = a2 + slope.first[1] * cross(slope.b[1], slope.along);
+  }
+  const P3 x1 = g.M * nb, x2 = transposed_times(g.M, nb);
+  const P3 t1 = g.M * a1, t2 = transposed_times(g.M, a2);
   for (int i = 0; i < 3; ++i) {
     store(a.force[i] + j, -x1[i]);
     store(a.force[3 + i] + j, t1[i]);
@@ -219,7 +263,7 @@ LIMBER_INLINE void store_forces(ElementArrays& a, const Geometry& g, const Stres
     store(a.stress[i] + j, stress[i]);
   }
   store(a.energy[0] + j, s.energy);
-  store(a.gap[0] + j, g.gap);
+  store(a.gap[0] + j, s.gap);
 }
 
 // Second derivatives in (δ, ā, σ) and with the nodes' strains.
@@ -227,6 +271,23 @@ struct MidTangent {
   P33 dd, da, ds, aa, as, ss;
   P3 dV[2][5], aV[2][5], sV[2][5];  // columns xx yy zz xy xz of either node
 };
+
+LIMBER_INLINE void add_slope(const Slope& s, MidTangent& h) {
+  for (int n = 0; n < 2; ++n) {
+    const P3 &b = s.b[n], &p = s.along;
+    const P3 c_d = s.over_p * (b - s.c[n] * p), c_a = cross(b, p);
+    const P33 bp = symmetric(outer(b, p));
+    const P33 dd =
+        s.second[n] * outer(c_d, c_d) +
+        (s.first[n] * s.over_p * s.over_p) * ((3.0 * s.c[n]) * outer(p, p) - diagonal(s.c[n]) - pack(2) * bp);
+    const P33 da = s.second[n] * outer(c_d, c_a) - (s.first[n] * s.over_p) * (skew(b) + outer(p, c_a));
+    const P33 aa = s.second[n] * outer(c_a, c_a) + s.first[n] * (bp - diagonal(s.c[n]));
+    const Pack half = pack(n == 0 ? -0.5 : 0.5);  // a = ā ∓ σ/2
+    h.dd = h.dd + dd;
+    h.da = h.da + da, h.ds = h.ds + half * da;
+    h.aa = h.aa + aa, h.as = h.as + half * aa, h.ss = h.ss + pack(0.25) * aa;
+  }
+}
 
 LIMBER_INLINE MidTangent mid_tangent(const ElementArrays& a, const Geometry& g, const Stress& s,
                                      const Moments& o, int j, Pack scale) {
@@ -373,11 +434,13 @@ LIMBER_KERNEL void slots_kernel(int nodes, bool tangent, double mass_weight, Ele
     const Pack scale = load(a.constants[slot::scale] + j);
     const Geometry g = geometry(a, j);
     const Strain e1 = load_strain(a.strain, 0, j), e2 = load_strain(a.strain, 0, j + 1);
-    const Stress s = stresses(a, g, e1, e2, j, scale);
+    Stress s = stresses(a, g, e1, e2, j, scale);
     const Moments o = moments(g, s);
-    store_forces(a, g, s, o, j);
+    const Slope lean = slope(a, g, j, s);
+    store_forces(a, g, s, o, lean, j);
     if (!tangent) continue;
-    const MidTangent h = mid_tangent(a, g, s, o, j, scale);
+    MidTangent h = mid_tangent(a, g, s, o, j, scale);
+    if (lean.leans) add_slope(lean, h);
     const P33 da1 = pack(0.5) * h.da - h.ds, da2 = pack(0.5) * h.da + h.ds;
     const P33 cross_part = symmetric(h.as), quarter = pack(0.25) * h.aa + h.ss;
     const P33& M = g.M;

@@ -16,7 +16,9 @@
 // Taking |q| for the stretch instead of q_x keeps a taut element stable however slender it is.
 //
 // φ has no meaning beyond π. Where a mesh is too coarse for what happens to it, a wall keeps an element from
-// folding: Ψ = fold · (S − S₀)³/(S₁ − S), S = φ², beyond 2 rad, infinite at 2.9 rad.
+// folding: Ψ = fold · (S − S₀)³/(S₁ − S), S = φ², beyond 2 rad, infinite at 2.9 rad. Nor do q_y, q_z and |q|
+// see a chord that runs backwards: at each node a second wall, 4 fold · (c₀ − c)³/(c − c₁) with c the cosine
+// between the section's normal and the chord, begins at 53 degrees and is infinite at 78.
 //
 // A slot j holds the element between nodes j and j + 1; the slot after a thread's last node is empty (K = 0).
 // Arrays are (quantity x slot): four neighbouring slots make a pack.
@@ -47,7 +49,8 @@ class Table {
 };
 
 inline constexpr double fold_begins = 2.0 * 2.0, fold_ends = 2.9 * 2.9;  // [rad²] of φ²
-inline constexpr double least_gap = 0.1205;                              // cos(2.9/2): `gap` at the wall
+inline constexpr double least_gap = 0.1205;                              // cos(2.9/2)
+inline constexpr double slope_begins = 0.6, slope_ends = 0.2;            // cosines of the slope at a node
 
 // Rows of the slots' constants.
 namespace slot {
@@ -64,7 +67,7 @@ enum Row : int {
   rest_strain_2 = 58,  // 6
   mass = 64,           // 6: coefficients of the off-diagonal mass block: xx, xs, sx, ss, yy, zz
   scale = 70,          // of the stiffness (1 + damping/step)
-  fold = 71,           // of the wall that keeps an element from folding (fold_begins)
+  fold = 71,           // of the walls that keep an element from folding (fold_begins, slope_begins)
   rows = 72
 };
 }
@@ -87,7 +90,7 @@ struct ElementArrays {
   Table z;                // (6 x slots) |q|, q_y, q_z, φ, by elements()
   Table stress;           // (6 x slots) conjugate to z: tension, shears, torque, bending moments
   Table energy;           // (1 x slots) elastic
-  Table gap;              // (1 x slots) 1 − |relative half-turn|²: goes to 0 when an element turns by π
+  Table gap;              // (1 x slots) distance from the walls, in cosines; negative: beyond one
   Table half;             // (114 x slots) both nodes' share of the tangent, in node axes, by elements()
   Table force;            // (24 x slots) both nodes' share of the gradient, in (ξ, θ, V), by elements()
   std::vector<double> D;  // (nodes x 12 x 12) diagonal blocks, rows of 12

@@ -157,7 +157,7 @@ bool evaluate(const SystemData& s, const double* e, bool tangent, double mass_we
   if (!polar(nodes, w.elements)) return false;
   elements(nodes, tangent, mass_weight, w.elements);
   for (int j = 0; j < nodes; ++j)
-    if (w.length[j] > 0 && !(w.elements.gap[0][j] > least_gap)) return false;
+    if (w.length[j] > 0 && !(w.elements.gap[0][j] > 0)) return false;
   return true;
 }
 

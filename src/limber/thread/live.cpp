@@ -12,12 +12,6 @@ namespace {
 
 constexpr float none = std::numeric_limits<float>::quiet_NaN();
 
-// Points of one thread in a snapshot: its line, two stripes, the rings.
-std::size_t points_of(const SystemData& s, std::size_t thread) {
-  return 3 * static_cast<std::size_t>(s.samples[thread]) +
-         13 * static_cast<std::size_t>(s.threads[thread].fine + 1);
-}
-
 // A line of another method's snapshot, by the fraction of its length.
 struct Line {
   const Vec3* points = nullptr;
@@ -42,6 +36,13 @@ Line find_line(const result::Layout& layout, const result::Snapshot& at, const s
     first += static_cast<std::size_t>(info.points);
   }
   return {};
+}
+
+double element_count(const State& state, int thread) {
+  int n = 0;
+  for (int j = state.first[thread]; j + 1 < state.first[thread + 1]; ++j)
+    n += state.place[j + 1] > state.place[j];
+  return n;
 }
 
 // Nodes along a line, their axes carried from node to node without twist.
@@ -73,14 +74,19 @@ bool hold(const System& system, Workspace& workspace, const result::Handle& hand
   const SystemData& s = system.data();
   if (handle.on != result::Handle::On::point || handle.index < 0) return false;
   auto index = static_cast<std::size_t>(handle.index);
-  for (std::size_t t = 0; t < s.threads.size(); index -= points_of(s, t++)) {
-    const auto n = static_cast<std::size_t>(s.samples[t]);
-    if (index >= points_of(s, t)) continue;
+  for (const Piece& p : s.pieces) {
+    const std::size_t n = static_cast<std::size_t>(p.samples), count = s.point_count(p);
+    if (index >= count) {
+      index -= count;
+      continue;
+    }
     // A ring is held where its node was at the start of the mesh: near enough for a hand.
-    const double fraction = index < 3 * n ? static_cast<double>(index % n) / static_cast<double>(n - 1)
-                                          : static_cast<double>((index - 3 * n) / 13) / s.threads[t].fine;
+    const ThreadInfo& info = s.threads[p.thread];
+    const double along = index < 3 * n ? static_cast<double>(index % n) / static_cast<double>(n - 1)
+                                       : static_cast<double>(index - 3 * n) / p.rings;
+    const double fraction = (p.from + along * (p.to - p.from)) / info.fine;
     workspace.data().hand =
-        Hand{static_cast<int>(t), std::min(1.0, fraction), handle.target, handle.stiffness, handle.damping};
+        Hand{p.thread, std::min(1.0, fraction), handle.target, handle.stiffness, handle.damping};
     return true;
   }
   return false;
@@ -105,15 +111,14 @@ result::Fields fields(const System& system, const State& state, Workspace& works
   result::Fields out{{"tension", "N", result::Field::On::points, {}},
                      {"bending moment", "N m", result::Field::On::points, {}},
                      {"twist", "rad/m", result::Field::On::points, {}}};
-  for (std::size_t t = 0; t < s.threads.size(); ++t) {
-    const int n = s.samples[t];
-    const std::vector<Station> at = stations(system, state, workspace, static_cast<int>(t), n);
+  for (const Piece& p : s.pieces) {
+    const std::vector<Station> at = stations(system, state, workspace, p);
     for (const Station& x : at) {
       out[0].values.push_back(static_cast<float>(x.tension));
       out[1].values.push_back(static_cast<float>(x.moment.norm()));
       out[2].values.push_back(static_cast<float>(x.twist));
     }
-    for (result::Field& f : out) f.values.resize(f.values.size() + points_of(s, t) - at.size(), none);
+    for (result::Field& f : out) f.values.resize(f.values.size() + s.point_count(p) - at.size(), none);
   }
   for (result::Field& f : out) f.values.resize(s.layout.point_count(), none);
   return out;
@@ -125,20 +130,23 @@ std::vector<result::Reading> readings(const System& system, const State& state, 
   for (std::size_t t = 0; t < s.threads.size(); ++t) {
     if (s.threads[t].name != name) continue;
     double length = 0, tension = 0, moment = 0, curvature = 0, twist = 0;
-    const std::vector<Station> at = stations(system, state, workspace, static_cast<int>(t), s.samples[t]);
-    for (std::size_t i = 0; i < at.size(); ++i) {
-      if (i > 0) length += (at[i].x - at[i - 1].x).norm();
-      tension = std::max(tension, at[i].tension);
-      moment = std::max(moment, at[i].moment.norm());
-      curvature = std::max(curvature, at[i].curvature.norm());
-      twist = std::max(twist, std::abs(at[i].twist));
+    for (const Piece& p : s.pieces) {
+      if (p.thread != static_cast<int>(t)) continue;
+      const std::vector<Station> at = stations(system, state, workspace, p);
+      for (std::size_t i = 0; i < at.size(); ++i) {
+        if (i > 0) length += (at[i].x - at[i - 1].x).norm();
+        tension = std::max(tension, at[i].tension);
+        moment = std::max(moment, at[i].moment.norm());
+        curvature = std::max(curvature, at[i].curvature.norm());
+        twist = std::max(twist, std::abs(at[i].twist));
+      }
     }
     return {{"length", "m", length},
             {"largest tension", "N", tension},
             {"largest bending moment", "N m", moment},
             {"largest curvature", "1/m", curvature},
             {"largest twist", "rad/m", twist},
-            {"elements", "", static_cast<double>(state.first[t + 1] - state.first[t] - 1)}};
+            {"elements", "", element_count(state, static_cast<int>(t))}};
   }
   return {};
 }
@@ -146,6 +154,7 @@ std::vector<result::Reading> readings(const System& system, const State& state, 
 bool adopt(const System& system, State& state, const result::Layout& layout, const result::Snapshot& before,
            const result::Snapshot& now) {
   const SystemData& s = system.data();
+  if (!s.cuts.empty()) return false;
   const double h = now.time - before.time;
   State next = system.rest();
   next.t = now.time;

@@ -22,7 +22,7 @@ std::vector<result::Reading> readings(const System& system, const State& state, 
                                       const std::string& name);
 
 // Threads laid along the lines of their names, without twist, with the rates between two moments. False if a
-// thread has no line there.
+// thread has no line there, or is cut.
 bool adopt(const System& system, State& state, const result::Layout& layout, const result::Snapshot& before,
            const result::Snapshot& now);
 

@@ -32,7 +32,7 @@ std::array<double, 6> natural(const ThreadInfo& info, int place, int next) {
 int SystemData::capacity() const {
   int n = 0;
   for (const ThreadInfo& t : threads) n += t.fine + 1;
-  return n;
+  return n + static_cast<int>(cuts.size());
 }
 
 int node_at(const State& state, int thread, int place) {
@@ -50,6 +50,18 @@ Spot spot_at(const SystemData& s, const State& state, int thread, double fractio
   if (after == end) --after;
   const int slot = static_cast<int>(after - state.place.begin()) - 1;
   return {slot, (place - state.place[slot]) / (state.place[slot + 1] - state.place[slot])};
+}
+
+Spot sample_spot(const State& state, const Piece& piece, int sample) {
+  const auto begin = state.place.begin() + state.first[piece.thread],
+             end = state.place.begin() + state.first[piece.thread + 1];
+  const double place = piece.from + static_cast<double>(piece.to - piece.from) * sample / (piece.samples - 1);
+  // The last one is the end of the piece's last element, also where another piece begins.
+  const bool last = sample + 1 == piece.samples;
+  const auto after = last ? std::lower_bound(begin, end, piece.to) : std::upper_bound(begin, end, place);
+  const int slot = static_cast<int>(after - state.place.begin()) - 1;
+  const double span = state.place[slot + 1] - state.place[slot];
+  return {slot, last ? 1 : (place - state.place[slot]) / span};
 }
 
 void set_mesh(const SystemData& s, const State& state, WorkspaceData& w) {
@@ -71,6 +83,7 @@ void set_mesh(const SystemData& s, const State& state, WorkspaceData& w) {
       w.thread_of[j] = static_cast<int>(t);
       if (j + 1 == state.first[t + 1]) break;
       const int span = state.place[j + 1] - state.place[j];
+      if (span == 0) continue;  // cut
       int level = 0;
       while (span << level < info.fine / info.elements) ++level;
       const ElementStiffness& k = info.level[level];
@@ -203,6 +216,29 @@ bool is_held(const SystemData& s, int thread, int place) {
 
 }  // namespace
 
+// The node's two sides keep its place, its rate and their own elements: no energy and no momentum changes.
+bool make_cuts(const SystemData& s, State& state, WorkspaceData& w) {
+  bool changed = false;
+  for (const Cut& c : s.cuts) {
+    if (c.at > state.t + 1e-9 * std::abs(state.t)) break;
+    const int node = node_at(state, c.thread, c.place);
+    if (node + 1 < state.first[c.thread + 1] && state.place[node + 1] == c.place) continue;  // was made
+    for (std::vector<double>* list : {&state.e, &state.v, &state.e_before, &state.v_before}) {
+      double copy[12];
+      std::copy_n(list->begin() + 12 * node, 12, copy);
+      list->insert(list->begin() + 12 * node, copy, copy + 12);
+    }
+    state.place.insert(state.place.begin() + node, c.place);
+    for (std::size_t t = static_cast<std::size_t>(c.thread) + 1; t < state.first.size(); ++t)
+      ++state.first[t];
+    if (!state.strain_before.empty()) state.strain_before.assign(12 * (state.place.size() + 1), 0);
+    state.touch.clear();
+    changed = true;
+  }
+  if (changed) set_mesh(s, state, w);
+  return changed;
+}
+
 bool adapt(const SystemData& s, State& state, WorkspaceData& w) {
   if (s.options.levels == 0) return false;
   const Options& o = s.options;
@@ -211,7 +247,7 @@ bool adapt(const SystemData& s, State& state, WorkspaceData& w) {
     const ThreadInfo& info = s.threads[t];
     for (int j = state.first[t]; j + 1 < state.first[t + 1]; ++j) {
       const int span = state.place[j + 1] - state.place[j];
-      if (span == 1) continue;
+      if (span <= 1) continue;
       const Bending b = bending(s, state, t, j, j + 1);
       if (b.bend <= o.bend && b.twist <= o.twist) continue;
       insert_node(state, t, j, span * info.unit);
@@ -221,7 +257,7 @@ bool adapt(const SystemData& s, State& state, WorkspaceData& w) {
     if (changed) continue;  // a mesh that grows is not thinned in the same step
     for (int j = state.first[t]; j + 2 < state.first[t + 1]; ++j) {
       const int span = state.place[j + 1] - state.place[j];
-      const bool siblings = state.place[j + 2] - state.place[j + 1] == span &&
+      const bool siblings = span > 0 && state.place[j + 2] - state.place[j + 1] == span &&
                             state.place[j] % (2 * span) == 0 && 2 * span <= info.fine / info.elements;
       if (!siblings || is_held(s, t, state.place[j + 1])) continue;
       const Bending b = bending(s, state, t, j, j + 2);

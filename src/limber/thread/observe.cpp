@@ -36,7 +36,10 @@ struct Observer {
   ContactReport contact;
 
   Station at(int thread, double fraction) const {
-    const Spot spot = spot_at(s, state, thread, fraction);
+    return at_spot(thread, spot_at(s, state, thread, fraction));
+  }
+
+  Station at_spot(int thread, const Spot& spot) const {
     const double l = w.length[spot.slot];
     const Midline m = midline(state.e.data(), spot.slot, l, spot.xi);
     const Section d = section(state.e.data(), spot.slot, spot.xi);
@@ -49,7 +52,8 @@ struct Observer {
     // Moments of the elements hold in their middles: between middles they are interpolated.
     const int first = state.first[thread], last = state.first[thread + 1] - 2;
     const int other = std::clamp(spot.xi < 0.5 ? spot.slot - 1 : spot.slot + 1, first, last);
-    const double f = other == spot.slot ? 0 : std::abs(spot.xi - 0.5) * l / (0.5 * (l + w.length[other]));
+    const bool alone = other == spot.slot || w.length[other] == 0;
+    const double f = alone ? 0 : std::abs(spot.xi - 0.5) * l / (0.5 * (l + w.length[other]));
     for (int i = 0; i < 2; ++i)
       out.moment[i] = (1 - f) * a.stress[4 + i][spot.slot] + f * a.stress[4 + i][other];
     out.twist = out.torque / (rod.G * rod.J);
@@ -167,29 +171,35 @@ struct Observer {
     }
   }
 
+  // One ring a node, one after the other as a single line along the inside; spare ones rest at the end.
+  void rings(const Piece& p, Vec3* to) const {
+    const ThreadInfo& info = s.threads[p.thread];
+    const int corners = static_cast<int>(info.outline.size());
+    const int first = sample_spot(state, p, 0).slot, last = sample_spot(state, p, p.samples - 1).slot + 1;
+    for (int k = 0; k <= p.to - p.from; ++k) {
+      const double* q = state.e.data() + 12 * std::min(first + k, last);
+      const Eigen::Map<const Vec3> x(q), y(q + 6), z(q + 9);
+      for (int i = 0; i <= corners; ++i) {
+        const Vec2 c = info.outline[first + k <= last ? i % corners : 0].cwiseProduct(info.extent);
+        *to++ = x + c[0] * y + c[1] * z;
+      }
+    }
+  }
+
   void lines(result::Snapshot& snapshot) const {
     std::size_t next = 0;
-    for (std::size_t t = 0; t < s.threads.size(); ++t) {
-      const int n = s.samples[t];
-      const double r = s.threads[t].rod.radius;
+    for (const Piece& p : s.pieces) {
+      const ThreadInfo& info = s.threads[p.thread];
+      const int n = p.samples;
       for (int i = 0; i < n; ++i) {
-        const Station x = at(static_cast<int>(t), static_cast<double>(i) / (n - 1));
+        const Station x = at_spot(p.thread, sample_spot(state, p, i));
         snapshot.points[next + i] = x.x;
-        snapshot.points[next + n + i] = x.x + r * x.d_y;
-        snapshot.points[next + 2 * n + i] = x.x - r * x.d_y;
+        snapshot.points[next + n + i] = x.x + info.extent[0] * x.d_y;
+        snapshot.points[next + 2 * n + i] = x.x + info.extent[1] * x.d_z;
       }
       next += 3 * static_cast<std::size_t>(n);
-      // One ring a node, one after the other as a single line along the inside; spare ones rest at the tip.
-      const int nodes = state.first[t + 1] - state.first[t];
-      for (int k = 0; k <= s.threads[t].fine; ++k) {
-        const int node = state.first[t] + std::min(k, nodes - 1);
-        const double* q = state.e.data() + 12 * node;
-        const Eigen::Map<const Vec3> x(q), y(q + 6), z(q + 9);
-        for (int i = 0; i < 13; ++i) {
-          const auto [sin, cos] = math::sincos(2 * pi * i / 12);
-          snapshot.points[next++] = k < nodes ? Vec3(x + r * (cos * y + sin * z)) : Vec3(x + r * y);
-        }
-      }
+      rings(p, snapshot.points.data() + next);
+      next += static_cast<std::size_t>(p.rings);
     }
     for (const Tether& k : s.tethers) {
       snapshot.points[next++] = at(k.thread, k.s).x;
@@ -239,6 +249,16 @@ std::vector<Station> stations(const System& system, const State& state, Workspac
   const Observer at{system.data(), state, workspace.data(), energy, {}};
   std::vector<Station> out;
   for (int i = 0; i < count; ++i) out.push_back(at.at(thread, static_cast<double>(i) / (count - 1)));
+  return out;
+}
+
+std::vector<Station> stations(const System& system, const State& state, Workspace& workspace,
+                              const Piece& piece) {
+  const result::Energy energy = energy_now(system.data(), state, workspace.data());
+  const Observer at{system.data(), state, workspace.data(), energy, {}};
+  std::vector<Station> out;
+  for (int i = 0; i < piece.samples; ++i)
+    out.push_back(at.at_spot(piece.thread, sample_spot(state, piece, i)));
   return out;
 }
 

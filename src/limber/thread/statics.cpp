@@ -109,6 +109,7 @@ StaticResult solve_static(const System& system, State& state, Workspace& workspa
   const SystemData& s = system.data();
   WorkspaceData& w = workspace.data();
   StaticResult out;
+  make_cuts(s, state, w);
   set_mesh(s, state, w);
   set_damping(s, state, 0, w);
   w.scale_h = s.damps ? -1 : 0;

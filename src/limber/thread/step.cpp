@@ -13,12 +13,16 @@
 #include <cmath>
 #include <limits>
 
+#include "limber/math/so3.h"
 #include "limber/thread/system.h"
 
 namespace limber::thread {
 namespace {
 
-constexpr double enough = 0.02;   // [rad] change of direction in an iteration after which it is the last
+constexpr double enough = 0.02;  // [rad] change of direction in an iteration after which it is the last
+// The same where a direction is given that turns: it strains its neighbours before they follow, and the
+// reaction, whose work is counted, shows what is left of that.
+constexpr double enough_given = 2e-4;
 constexpr double too_much = 1.5;  // … and beyond which the step is divided
 constexpr int most_iterations = 12;
 constexpr double least_part = 1.0 / 256;  // of a step that is divided
@@ -93,7 +97,7 @@ struct Stepper {
     const double t = state.t + h;
     place_fixes(s, state, t, w.e.data(), w);
     if (s.contact) prepare_contacts(s, state, h, w);
-    if (!iterate(k, t)) return false;
+    if (!iterate(k, t, given_turn() > 1e-3 ? enough_given : enough)) return false;
     if (s.damps || moving_fixes() || !s.loads.empty() || !s.line_loads.empty()) account(k, t);
     for (std::size_t i = 0; i < n; ++i) {
       state.e_before[i] = state.e[i];
@@ -108,7 +112,18 @@ struct Stepper {
     return true;
   }
 
-  bool iterate(const Scheme& k, double t) {
+  // Largest change of a direction that is given.
+  double given_turn() const {
+    double most = 0;
+    for (const Fix& f : s.fixes) {
+      if (f.body < 0 || !s.bodies[f.body].moves) continue;
+      const int at = 12 * node_at(state, f.thread, f.place);
+      for (int i = at + 3; i < at + 12; ++i) most = std::max(most, std::abs(w.e[i] - state.e[i]));
+    }
+    return most;
+  }
+
+  bool iterate(const Scheme& k, double t, double last) {
     const int nodes = state.node_count();
     const int most = s.options.iterations > 0 ? s.options.iterations : most_iterations;
     // Mass-proportional damping is the same for all nodes of one thread; its mean enters the tangent.
@@ -129,7 +144,7 @@ struct Stepper {
       for (int i = 0; i < 12 * nodes; ++i) w.e[i] += w.delta[i];
       report.iterations = std::max(report.iterations, iteration);
       ++report.total_iterations;
-      if (s.options.iterations == 0 && change < enough) return true;
+      if (s.options.iterations == 0 && change < last) return true;
     }
     return s.options.iterations > 0;
   }
@@ -138,16 +153,49 @@ struct Stepper {
     return std::ranges::any_of(s.fixes, [&](const Fix& f) { return f.body >= 0 && s.bodies[f.body].moves; });
   }
 
+  // Σ stress · change of strain in the step. With damping less without is what the dampers took: of strains,
+  // not of nodes on their chords, which a thread that spins would make much of.
+  double stress_times_strain() const {
+    const ElementArrays& a = w.elements;
+    double sum = 0;
+    for (int j = 0; j < state.node_count(); ++j) {
+      if (w.length[j] == 0) continue;
+      const double* before = state.strain_before.data() + 12 * j;
+      for (int i = 0; i < 6; ++i)
+        sum += a.stress[i][j] * (a.z[i][j] - before[i]) +
+               a.force[6 + i][j] * (a.strain[i][j] - before[6 + i]) +
+               a.force[18 + i][j] * (a.strain[i][j + 1] - before[18 + i]);
+    }
+    return sum;
+  }
+
+  // Work of given motions: the force at the end of the step goes with the body along the screw between its
+  // two poses. Along the chord the part of it that only holds the section in shape would do work in every
+  // turn.
+  void take_given_motions(double t) {
+    s.poses(state.t, w.X_before);
+    s.poses(t, w.X_WB);
+    for (const Fix& f : s.fixes) {
+      if (f.body < 0 || !s.bodies[f.body].moves) continue;
+      const Pose X = w.X_WB[f.body] * w.X_before[f.body].inverse();
+      const Vec3 turn = math::so3_log(X.R);
+      const Vec3 shift = math::so3_jacobian_inverse(-turn) * X.p;  // a point moves by shift + turn × x
+      const int at = 12 * node_at(state, f.thread, f.place);
+      for (int b = 0; b < 4; ++b) {
+        if (!(f.held >> b & 1u)) continue;
+        const Eigen::Map<const Vec3> x(w.e.data() + at + 3 * b), force(w.rhs.data() + at + 3 * b);
+        state.work -= force.dot(turn.cross(x) + (b == 0 ? shift : Vec3(Vec3::Zero())));
+      }
+    }
+  }
+
   // Work of given motions and of dampers in the step: from the forces at its end.
   void account(const Scheme& k, double t) {
     const int nodes = state.node_count();
     if (!evaluate(s, w.e.data(), false, 0, w)) return;
     residual(k, t, false);
     if (s.options.element == Element::log) to_world(w, nodes, w.rhs.data(), w.rhs.data());
-    for (int j = 0; j < nodes; ++j)
-      for (int r = 0; r < 12; ++r)
-        if (w.held[j] >> (r / 3) & 1u)
-          state.work -= w.rhs[12 * j + r] * (w.e[12 * j + r] - state.e[12 * j + r]);
+    if (moving_fixes()) take_given_motions(t);
     // Loads: all external forces but weight and springs, which have energies of their own.
     if (!s.loads.empty() || !s.line_loads.empty()) {
       std::fill_n(w.scratch.begin(), 12 * nodes, 0.0);
@@ -156,12 +204,9 @@ struct Stepper {
       for (int i = 0; i < 12 * nodes; ++i) state.work += w.external[i] * (w.e[i] - state.e[i]);
     }
     if (!s.damps) return;
-    std::copy_n(w.elements.g.begin(), 12 * nodes, w.scratch.begin());
+    state.dissipated += stress_times_strain();
     set_damping(s, state, 0, w);
-    if (!evaluate(s, w.e.data(), false, 0, w)) return;
-    for (int i = 0; i < 12 * nodes; ++i) w.scratch[i] -= w.elements.g[i];
-    to_world(w, nodes, w.scratch.data(), w.scratch.data());
-    for (int i = 0; i < 12 * nodes; ++i) state.dissipated += w.scratch[i] * (w.e[i] - state.e[i]);
+    if (evaluate(s, w.e.data(), false, 0, w)) state.dissipated -= stress_times_strain();
   }
 
   // What the air took: α vᵀM v.
@@ -174,7 +219,7 @@ struct Stepper {
         state.dissipated += h * s.threads[w.thread_of[j]].rod.air * state.v[i] * w.scratch[i];
   }
 
-  // Keeps the forces of contacts for the next step, and what friction took.
+  // Keeps the forces of contacts for the next step, what friction took and what moving solids gave.
   void finish_contacts() {
     ContactWork& c = w.contact;
     state.touch.clear();
@@ -182,6 +227,7 @@ struct Stepper {
       for (const double v : {double(t.a), double(t.b), t.xi_a, t.xi_b, t.force[0], t.force[1], t.force[2]})
         state.touch.push_back(v);
     state.dissipated += c.friction_work;
+    state.work += c.solid_work;
     c.active = static_cast<int>(state.touch.size()) / LastTouch::size;
   }
 
@@ -230,6 +276,7 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
   const SystemData& s = system.data();
   WorkspaceData& w = workspace.data();
   result::SolveReport report;
+  make_cuts(s, state, w);
   set_mesh(s, state, w);
   if (s.damps || w.scale_h != 0) {
     set_damping(s, state, 0, w);

@@ -38,6 +38,8 @@ struct ThreadInfo {
   double unit = 0;                      // [m] of the finest element
   std::vector<Pose> start;              // (fine + 1) node axes at t = 0 in the world
   bool straight = false;                // at ease
+  std::vector<Vec2> outline;            // of the section in the node's axes, over its extents
+  Vec2 extent{0, 0};                    // [m] of the outline along y and z
   std::vector<ElementStiffness> level;  // (levels + 1), the coarsest first
   Vec3 velocity = Vec3::Zero();
 };
@@ -54,6 +56,20 @@ struct Fix {
 struct Spared {
   int thread = 0, solid = 0;
   double s0 = 0, s1 = 0;  // [m]
+};
+
+// From a time on a thread is in two at a place: its node is there twice (State::place), with no element
+// between.
+struct Cut {
+  int thread = 0, place = 0;
+  double at = 0;  // [s]
+};
+
+// What a thread is drawn as: one line, or several if it is cut in the course of the run.
+struct Piece {
+  int thread = 0, from = 0, to = 0;  // places
+  int samples = 0;                   // points of its line
+  int rings = 0;                     // … and of all rings: one a node, at most
 };
 
 struct ThreadLoad {
@@ -107,6 +123,7 @@ struct SystemData {
   std::vector<BodySolid> solids;
   std::vector<Fix> fixes;
   std::vector<Spared> spared;
+  std::vector<Cut> cuts;  // by time
   std::vector<ThreadLoad> loads;
   std::vector<LineLoad> line_loads;
   std::vector<Tether> tethers;
@@ -118,7 +135,8 @@ struct SystemData {
 
   result::Layout layout;
   std::vector<Column> columns;
-  std::vector<int> samples;  // (threads) points of each thread's line
+  std::vector<Piece> pieces;
+  std::size_t point_count(const Piece& p) const;  // of its line, two stripes and the rings
 
   int capacity() const;  // nodes of the finest mesh
   void poses(double t, std::vector<Pose>& X_WB) const;
@@ -137,8 +155,9 @@ struct Touch {
   TouchSide a, b;
   Vec3 n = Vec3::Zero(), t1 = Vec3::Zero(), t2 = Vec3::Zero();  // n from b to a
   double free_gap = 0;                                          // gap less n·(motion of the step so far)
-  Vec3 slip0 = Vec3::Zero();  // slip of a step that moves nothing: given motions of nodes and solids
-  int other = 0;              // −1 − the solid
+  Vec3 slip0 = Vec3::Zero();    // slip of a step that moves nothing: given motions of nodes and solids
+  Vec3 carried = Vec3::Zero();  // motion of the solid's surface in the step
+  int other = 0;                // −1 − the solid
 };
 
 // Where a contact was and its force, at the end of the last step or iteration.
@@ -165,13 +184,15 @@ struct TouchField {
 struct Capsule {
   int slot = 0, part = 0, thread = 0;
   double xi0 = 0, xi1 = 0;
-  double s0 = 0, s1 = 0;  // [m] along the thread
+  double s0 = 0, s1 = 0;  // [m] along the thread at ease
+  double a0 = 0, a1 = 0;  // [m] along the threads as they are, stretched or compressed
   double off = 0;         // [m] of the midline from it, at most
   bool last = false;      // of its thread
 };
 
 struct ContactWork {
   std::vector<Capsule> capsules;
+  std::vector<double> sag;           // (nodes) [m] of the slot's midline from its chord, about
   std::vector<Vec3> p0, q0, p1, q1;  // (capsules) ends, at the beginning of the step and now
   contact::BoxTree tree;
   std::vector<std::pair<int, int>> pairs;  // capsules that may touch; second < 0: solid −1 − second
@@ -198,6 +219,7 @@ struct ContactWork {
   long passes = 0, sweeps = 0, solves = 0;  // of the forces' iteration, in all
   int active = 0;                           // contacts with a force in the last step
   double friction_work = 0;                 // [J] taken by friction in the step at hand
+  double solid_work = 0;                    // [J] done in it by solids that move
 };
 
 struct WorkspaceData {
@@ -215,7 +237,7 @@ struct WorkspaceData {
 
   std::vector<double> e, e_hat, v_hat, rhs, delta, external, scratch;  // (nodes x 12)
   std::vector<double> e_start, e_try;
-  std::vector<Pose> X_WB;
+  std::vector<Pose> X_WB, X_before;
   std::optional<Hand> hand;
   ContactWork contact;
   State start;
@@ -235,6 +257,9 @@ struct Spot {
   double xi = 0;
 };
 Spot spot_at(const SystemData& s, const State& state, int thread, double fraction);
+Spot sample_spot(const State& state, const Piece& piece, int sample);
+// Makes the cuts that are due; true if there was one.
+bool make_cuts(const SystemData& s, State& state, WorkspaceData& w);
 // Splits and joins elements; true if the mesh changed.
 bool adapt(const SystemData& s, State& state, WorkspaceData& w);
 
@@ -276,6 +301,10 @@ struct Midline {
   Vec3 x, slope;  // slope: dx/ds
 };
 Midline midline(const double* e, int slot, double l, double xi);
+
+// --- observe.cpp: at the points of a piece's line.
+std::vector<Station> stations(const System& system, const State& state, Workspace& workspace,
+                              const Piece& piece);
 
 // --- elements_paper.cpp: the paper's and the Green–Lagrange element, in world axes.
 void other_elements(const SystemData& s, const double* e, int nodes, bool tangent, double mass_weight,
