@@ -20,6 +20,7 @@ set(LIMBER_PUBLIC_HEADERS
   model/model.h
   model/time_function.h
   result/fields.h
+  result/handle.h
   result/recording.h
   result/report.h
   result/snapshot.h
@@ -29,10 +30,14 @@ set(LIMBER_PUBLIC_HEADERS
   elastic/section_constants.h
   elastic/spring_law.h
   multibody/aba.h
+  multibody/block_system.h
+  multibody/elimination_order.h
+  multibody/gaba.h
   multibody/inverse_dynamics.h
   multibody/joint_kinematics.h
   multibody/kinematics.h
   multibody/mass_matrix.h
+  multibody/small_motion.h
   multibody/tree.h
   articulated/articulated.h
   adaptive/adaptive.h
@@ -49,6 +54,8 @@ set(LIMBER_PUBLIC_HEADERS
   chain/sweeps.h
   chain/tangent.h
   chain/ties.h
+  rom/reduced_model.h
+  rom/rom.h
   thread/thread.h
   sim/options.h
   sim/run.h

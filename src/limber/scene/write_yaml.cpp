@@ -525,9 +525,7 @@ class Writer {
 
   std::string rom_options() const {
     const rom::Options& o = run_.rom;
-    const auto list = [](const std::vector<std::string>& items) {
-      return fmt::format("[{}]", fmt::join(items, ", "));
-    };
+    const auto list = [](const auto& items) { return fmt::format("[{}]", fmt::join(items, ", ")); };
     std::vector<std::string> points;
     for (const rom::PointRequest& p : o.points) {
       std::vector<std::string> loads;
