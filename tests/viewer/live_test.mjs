@@ -157,7 +157,7 @@ async function tryToWatch(page, name, moves) {
 }
 const smaller = {'molecule.yaml': ['--set', 'bodies=2000'], 'millipede.yaml': ['--set', 'legs=50'], 'cross-linked.yaml': ['--set', 'bodies=1000']}; // drawn by software here
 const atRest = ['arch.yaml', 'truss.yaml'];
-const otherMethod = (file) => /method: (adaptive|thread)/.test(readFileSync(path.join(root, 'scenes', file), 'utf8'));
+const otherMethod = (file) => /method: (adaptive|thread|rom)/.test(readFileSync(path.join(root, 'scenes', file), 'utf8'));
 
 // Scenes that are made for statics cannot move (exit code 2), or not for long (3).
 const folder = temporaryFolder();

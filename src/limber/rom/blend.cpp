@@ -129,7 +129,20 @@ void align(Mechanism& m) {
   }
   for (int k = 0; k < count; ++k) {
     Point& p = m.points[k];
+    // A direction that only other points have is a thousand times stiffer here than any that it has.
+    const int own = p.rank, all = static_cast<int>(Q[k].cols()), ends = 6 * static_cast<int>(m.ends.size());
+    double least = std::numeric_limits<double>::infinity();
+    for (int c = 0; c < all; ++c)
+      if (L[k](c, c) > 0) least = std::min(least, L[k](c, c));
     p.U = scale.asDiagonal() * Q[k];
+    p.K.topLeftCorner(ends, ends) =
+        invert_in_range(p.C.topLeftCorner(ends, ends), scale.head(ends), p.rank - m.modes).inverse;
+    for (int c = 0; own < all && c < all; ++c) {
+      if (L[k].col(c).norm() > 0) continue;
+      L[k](c, c) = 1e-3 * least;
+      const VecX dual = Q[k].col(c).cwiseQuotient(scale);
+      p.K += dual * dual.transpose() / L[k](c, c);
+    }
     p.C_U = L[k];
     p.M_U = p.U.transpose() * p.M * p.U;
     p.D_U = p.U.transpose() * p.D * p.U;
@@ -215,7 +228,7 @@ void blend_matrices(const Mechanism& m, const Blend& blend, BlendedMatrices& out
   const Point& first = m.points[blend.point[0]];
   out.U.setZero(first.U.rows(), first.U.cols());
   out.C_U.setZero(first.C_U.rows(), first.C_U.cols());
-  out.M_U = out.C_U, out.D_U = out.C_U;
+  out.M_U = out.C_U, out.D_U = out.C_U, out.K_U = out.C_U;
   for (int k = 0; k < blend.count; ++k) {
     const Point& p = m.points[blend.point[k]];
     const double a = blend.weight[k];
@@ -223,6 +236,7 @@ void blend_matrices(const Mechanism& m, const Blend& blend, BlendedMatrices& out
     out.C_U += a * p.C_U;
     out.M_U += a * p.M_U;
     out.D_U += a * p.D_U;
+    out.K_U += a * p.K_U;
   }
   // Columns of unit length again, metres over the radius.
   const int E = static_cast<int>(m.ends.size());

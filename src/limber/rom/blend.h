@@ -57,7 +57,7 @@ void blend_at(const Mechanism& mechanism, const Ends& ends, Blend& blend);
 
 // Blended matrices in the blended basis; needed where more than one point counts.
 struct BlendedMatrices {
-  MatX U, C_U, M_U, D_U;
+  MatX U, C_U, M_U, D_U, K_U;
 };
 void blend_matrices(const Mechanism& mechanism, const Blend& blend, BlendedMatrices& out);
 

@@ -3,9 +3,9 @@
 //
 //   (𝓜 + θh 𝓓 + θ²h² 𝓚) v_θ = 𝓜 v + θh (f − force(ends)),   v⁺ = v + (v_θ − v)/θ,   ends⁺ = ends ⊕ h v_θ
 //
-// A free base is six more unknowns, with the momentum P u̇ of the links against it: 𝓜 = (I, P; Pᵀ, M). Where
-// the force is blended, unknowns are those of the blended basis: v = U G y with C = G Gᵀ, so that directions
-// without compliance drop out. The centre of mass of a free mechanism moves by its momentum alone.
+// A free base is six more unknowns, with the momentum P u̇ of the links against it: 𝓜 = (I, P; Pᵀ, M).
+// Unknowns are those of the basis U of admissible directions. The centre of mass of a free mechanism moves by
+// its momentum alone.
 #include <algorithm>
 #include <cmath>
 
@@ -23,39 +23,22 @@ void set_matrices(const Mechanism& m, int base, double h, double theta, Mechanis
   if (one && x.point == point && x.h == h && x.theta == theta) return;
   x.h = h, x.theta = theta, x.point = point;
   const MatX* U = nullptr;
-  const MatX *C = nullptr, *M = nullptr, *D = nullptr;
+  const MatX *K = nullptr, *M = nullptr, *D = nullptr;
   if (one) {
     const Point& p = m.points[point];
-    U = &p.U, C = &p.C_U, M = &p.M_U, D = &p.D_U;
+    U = &p.U, K = &p.K_U, M = &p.M_U, D = &p.D_U;
   } else {
     blend_matrices(m, w.blend, w.blended);
-    U = &w.blended.U, C = &w.blended.C_U, M = &w.blended.M_U, D = &w.blended.D_U;
+    U = &w.blended.U, K = &w.blended.K_U, M = &w.blended.M_U, D = &w.blended.D_U;
   }
   const int r = static_cast<int>(U->cols());
-  // G: Cholesky factor of C, a column of zeros where there is no compliance.
-  x.solved = *C;
-  const double largest = C->diagonal().maxCoeff();
-  for (int j = 0; j < r; ++j) {
-    double d = x.solved(j, j);
-    for (int k = 0; k < j; ++k) d -= x.solved(j, k) * x.solved(j, k);
-    const double g = d > 1e-14 * largest ? std::sqrt(d) : 0;
-    x.solved(j, j) = g;
-    for (int i = j + 1; i < r; ++i) {
-      double sum = x.solved(i, j);
-      for (int k = 0; k < j; ++k) sum -= x.solved(i, k) * x.solved(j, k);
-      x.solved(i, j) = g > 0 ? sum / g : 0;
-    }
-    for (int i = 0; i < j; ++i) x.solved(i, j) = 0;
-  }
   x.basis.setZero(base + n, base + r);
   for (int k = 0; k < base; ++k) x.basis(k, k) = 1;
-  x.basis.bottomRightCorner(n, r).noalias() = *U * x.solved;
+  x.basis.bottomRightCorner(n, r) = *U;
   x.A.setZero(base + r, base + r);
-  x.inner = *M;
-  x.inner += theta * h * *D;
-  x.product.noalias() = x.inner * x.solved;
-  x.A.bottomRightCorner(r, r).noalias() = x.solved.transpose() * x.product;
-  for (int k = 0; k < r; ++k) x.A(base + k, base + k) += theta * theta * h * h;
+  x.A.bottomRightCorner(r, r) = *M;
+  x.A.bottomRightCorner(r, r) += theta * h * *D;
+  x.A.bottomRightCorner(r, r) += theta * theta * h * h * *K;
   x.M.setZero(base + n, base + n);
   for (int k = 0; k < w.blend.count; ++k) {
     const Point& p = m.points[w.blend.point[k]];

@@ -102,11 +102,11 @@ struct SystemData {
 // The matrices of a step of one mechanism.
 struct StepMatrices {
   double h = -1, theta = 0;
-  int point = -1;                        // the one they are of; −1: blended
-  MatX basis;                            // (n_full × r)
-  MatX inverse;                          // A⁻¹ (n_full × n_full)
-  MatX M;                                // 𝓜 (n_full × n_full)
-  MatX A, solved, inner, product, half;  // scratch
+  int point = -1;  // the one they are of; −1: blended
+  MatX basis;      // (n_full × r)
+  MatX inverse;    // A⁻¹ (n_full × n_full)
+  MatX M;          // 𝓜 (n_full × n_full)
+  MatX A, half;    // scratch
   Eigen::LLT<MatX> llt;
 };
 

@@ -1,0 +1,187 @@
+// The file of a reduced model, refusals by name, points chosen by error, blending without a jump, contact and
+// limits.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "limber/rom/statics.h"
+#include "limber/scene/scene.h"
+#include "limber/sim/driver.h"
+#include "limber/sim/reduce.h"
+
+namespace limber::rom {
+namespace {
+
+scene::Scene shipped(const char* name) {
+  return scene::load(std::string(LIMBER_SCENES) + "/" + name + ".yaml");
+}
+
+std::string refusal(const std::string& text) {
+  const scene::Scene scene = scene::parse(text, "test.yaml");
+  try {
+    sim::reduce(scene.model, scene.run.rom);
+  } catch (const ModelError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+const std::string two_links =
+    "limber: 1\nbodies:\n  a: {box: [1, 1, 1]}\n  b: {box: [1, 1, 1], at: [2, 0, 0]}\njoints:\n  j: {type: "
+    "revolute, "
+    "child: a, axis: [0, 1, 0], stiffness: 5}\n";
+
+TEST(Refuses, WhatCannotBeReduced) {
+  const auto with = [&](const std::string& more, const std::string& ends) {
+    return refusal(two_links + more + "run: {method: rom, rom: {ends: " + ends + "}}\n");
+  };
+  // b is not connected with a: it flies, and is not the mechanism's.
+  EXPECT_NE(with("", "[b]").find("\"b\""), std::string::npos) << with("", "[b]");
+  EXPECT_NE(with("", "[c]").find("no body \"c\""), std::string::npos);
+  EXPECT_NE(with("  k: {type: revolute, parent: a, child: b, axis: [0, 1, 0]}\ngravity: [0, 0, 0]\n", "[b]")
+                .find("free"),
+            std::string::npos)
+      << with("  k: {type: revolute, parent: a, child: b, axis: [0, 1, 0]}\ngravity: [0, 0, 0]\n", "[b]");
+  EXPECT_NE(with("  k: {type: fixed, parent: world, child: b}\n", "[b]").find("base"), std::string::npos);
+  EXPECT_NE(with("wind: {velocity: [1, 0, 0]}\n", "[a]").find("wind"), std::string::npos);
+}
+
+TEST(File, ComesBackWithEveryBit) {
+  const scene::Scene scene = shipped("compliant-loop");
+  ModelFile file{sim::reduce(scene.model, scene.run.rom), "limber: 1\n"};
+  const std::string bytes = save(file);
+  const ModelFile back = load(bytes);
+  EXPECT_EQ(save(back), bytes);
+  EXPECT_EQ(back.scene, file.scene);
+  EXPECT_EQ(back.model.mechanisms[0].points[1].U, file.model.mechanisms[0].points[1].U);
+  std::string wrong = bytes;
+  wrong[bytes.size() / 2] = static_cast<char>(wrong[bytes.size() / 2] ^ 1);
+  EXPECT_THROW(load(wrong), std::invalid_argument);
+  EXPECT_THROW(load(bytes.substr(0, bytes.size() - 1)), std::invalid_argument);
+  EXPECT_THROW(load("limber: 1"), std::invalid_argument);
+  wrong = bytes;
+  wrong[11] = 99;  // version
+  EXPECT_THROW(load(wrong), std::invalid_argument);
+}
+
+// Under 2 % of the size within the asked range, as it says itself and as fresh loads show.
+TEST(Points, ChosenByError) {
+  const scene::Scene scene = shipped("y-mechanism");
+  Options options = scene.run.rom;
+  options.build.modes = 0;
+  options.force = 2;
+  options.most_points = 24;
+  const ReducedModel one = sim::reduce(scene.model, scene.run.rom);
+  const ReducedModel many = sim::reduce(scene.model, options);
+  const Mechanism& m = many.mechanisms[0];
+  std::printf("%zu points, end %.4f gap %.4f of %d tested\n", m.points.size(), m.quality.end, m.quality.gap,
+              m.quality.tested);
+  EXPECT_LT(m.quality.end, 0.02);
+  EXPECT_LT(m.quality.gap, options.gap_error);
+  EXPECT_GT(m.quality.tested, 40);
+}
+
+// Along a line of end poses the force never jumps, although the nearest point changes and points come and go.
+TEST(Blend, NothingJumps) {
+  const scene::Scene scene = shipped("y-mechanism");
+  Options options = scene.run.rom;
+  options.build.modes = 0;
+  for (int k = 1; k <= 10; ++k) {
+    const Vec3 f(0.3 * k, 0.2 * (k % 3), 0.1 * (k % 2));
+    options.points.push_back({0, {{k % 2 ? "left.2" : "right.2", f, Vec3::Zero()}}});
+  }
+  const ReducedModel reduced = sim::reduce(scene.model, options);
+  const Mechanism& m = reduced.mechanisms[0];
+  ASSERT_GT(static_cast<int>(m.points.size()), most_blended);
+  Blend blend(m);
+  BlendedMatrices matrices;
+  Ends ends{{m.points[0].X[m.ends[0]], m.points[0].X[m.ends[1]]}, VecX(0), VecX(0)};
+  const auto jump = [&](int steps) {
+    VecX last;
+    MatX last_C;
+    double worst = 0, worst_C = 0;
+    for (int k = 0; k <= steps; ++k) {
+      Vec6 xi;
+      xi << 0.1, -0.2, 0.3, 0.1, 0.25, -0.1;
+      ends.X[0] = m.points[0].X[m.ends[0]] * math::se3_exp(k * xi / steps);
+      blend_at(m, ends, blend);
+      blend_matrices(m, blend, matrices);
+      const MatX C = matrices.U * matrices.C_U * matrices.U.transpose();
+      if (k > 0) {
+        worst = std::max(worst, (blend.force - last).norm());
+        worst_C = std::max(worst_C, (C - last_C).norm());
+      }
+      last = blend.force, last_C = C;
+    }
+    return std::pair(worst, worst_C);
+  };
+  // A jump would stay when steps are halved; what is continuous halves.
+  const auto coarse = jump(2000), fine = jump(4000);
+  EXPECT_LT(fine.first, 0.7 * coarse.first);
+  EXPECT_LT(fine.second, 0.7 * coarse.second);
+}
+
+struct Ran {
+  std::vector<result::Snapshot> frames;
+  result::Layout layout;
+  double value(std::size_t frame, const std::string& name) const {
+    for (std::size_t k = 0; k < layout.scalars.size(); ++k)
+      if (layout.scalars[k].name == name) return frames[frame].scalars[k];
+    ADD_FAILURE() << name;
+    return 0;
+  }
+};
+
+Ran run(const scene::Scene& scene, double time, int every) {
+  sim::Driver driver(scene.model, scene.run);
+  Ran out;
+  out.layout = driver.layout();
+  const int steps = static_cast<int>(std::llround(time / scene.run.step));
+  for (int k = 0; k <= steps; ++k) {
+    if (k % every == 0) {
+      out.frames.emplace_back();
+      driver.observe(out.frames.back());
+    }
+    const auto report = driver.step(scene.run.step);
+    EXPECT_TRUE(report.ok()) << report.message;
+    if (!report.ok()) break;
+    driver.set_clock(k + 1, (k + 1) * scene.run.step);
+  }
+  return out;
+}
+
+// After the weight has come on, at 1.5 s, the ball stays.
+TEST(Hand, HoldsTheBall) {
+  const Ran r = run(shipped("hand"), 6, 50);
+  const std::size_t start = 20, n = r.frames.size();
+  double drift = 0;
+  for (std::size_t k = start; k < n; ++k)
+    for (const char* axis : {"x", "y", "z"}) {
+      const std::string name = std::string("ball.position.") + axis;
+      drift = std::max(drift, std::abs(r.value(k, name) - r.value(start, name)));
+    }
+  std::printf("drift %.2e m, at z = %.4f m, overlap %.2e m\n", drift, r.value(n - 1, "ball.position.z"),
+              r.value(n - 1, "contact.overlap"));
+  EXPECT_LT(drift, 1e-3);
+  EXPECT_GT(r.value(n - 1, "ball.position.z"), -0.03);
+}
+
+TEST(Hexapod, ComesToRestOnItsFeet) {
+  const Ran r = run(shipped("hexapod"), 3, 100);
+  const std::size_t n = r.frames.size();
+  EXPECT_GE(r.value(n - 1, "contact.count"), 3);
+  EXPECT_NEAR(r.value(n - 1, "trunk.position.z"), r.value(n - 2, "trunk.position.z"), 1e-3);
+  EXPECT_GT(r.value(n - 1, "trunk.position.z"), 0.2);
+}
+
+TEST(Trampoline, Catches) {
+  const Ran r = run(shipped("trampoline"), 3, 20);
+  const std::size_t n = r.frames.size();
+  double lowest = 10;
+  for (std::size_t k = 0; k < n; ++k) lowest = std::min(lowest, r.value(k, "bunny.position.z"));
+  EXPECT_GT(lowest, 0.9);  // never through the sheet
+  EXPECT_LT(lowest, 1.3);
+}
+
+}  // namespace
+}  // namespace limber::rom
