@@ -67,6 +67,7 @@ const std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> golden = {
     {"oval.yaml", {0x37d3078cd221f6e7, 0x37d3078cd221f6e7}},
     {"phone-cord.yaml", {0x7b8115a8d0c50f0e, 0x7b8115a8d0c50f0e}},
     {"rubber.yaml", {0xf413ec810235dfb7, 0xf413ec810235dfb7}},
+    {"cut.yaml", {0x7b3b3b3ca2608e09, 0x7b3b3b3ca2608e09}},
     {"suture.yaml", {0x453310c76ca5cb90, 0x453310c76ca5cb90}},
     {"truss.yaml", {0x91743e566a0a4059, 0x91743e566a0a4059}},
     {"twist.yaml", {0xae9a5a9a91229bb5, 0xae9a5a9a91229bb5}},
