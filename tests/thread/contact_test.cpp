@@ -146,6 +146,25 @@ TEST(Mesh, AdaptiveWrapIsTheFineOne) {
   EXPECT_LE(apart.elements, 32);
 }
 
+// A plane is unbounded: a tree whose leaves are not all taken must not offer the others to it.
+TEST(Floor, HoldsAThreadOfAnyLength) {
+  ModelBuilder b("floor");
+  Beam beam;
+  beam.name = "thread";
+  beam.path = PolylinePath{{Vec3(0, 0, 6e-3), Vec3(0.3, 0, 6e-3)}};
+  beam.root = Hold::free;
+  beam.material = b.add(material_of(1e6, 0.3, 1100));
+  beam.section = b.add(Section{"s", Circle{5e-3}});
+  beam.elements = 11;
+  b.add(beam);
+  b.parts.contact = Contact{0.3, true, {{"floor", Vec3::Zero(), Vec3::UnitZ()}}};
+  const System system = compile(std::move(b).build());
+  State state = system.rest();
+  Workspace w(system);
+  for (int k = 0; k < 100; ++k) ASSERT_TRUE(step(system, state, w, 1e-3).ok());
+  for (int j = 0; j < state.node_count(); ++j) EXPECT_NEAR(node_of(state, j).z(), 5e-3, 0.02 * 0.01);
+}
+
 // Two free threads thrown at each other, many ways: they stay on their sides.
 void throws(int count, unsigned seed, double duration) {
   std::mt19937 engine(seed);

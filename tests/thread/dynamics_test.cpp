@@ -237,6 +237,33 @@ TEST(Live, AHandPullsAsASpring) {
   EXPECT_FALSE(hold(system, w, handle));
 }
 
+// Cut by hand: the same model with one change more goes on from the state.
+TEST(Live, CutsAtTheNearestNode) {
+  Rope rope;
+  rope.elements = 8, rope.gravity = Vec3(0, 0, -9.81);
+  const System system = rope.build();
+  State state = system.rest();
+  Workspace w(system);
+  for (int k = 0; k < 50; ++k) ASSERT_TRUE(step(system, state, w, 1e-3).ok());
+  const int n = system.layout().polylines[0].points;
+  EXPECT_FALSE(cut_at(system, state, 0).has_value());  // held there
+  EXPECT_FALSE(cut_at(system, state, static_cast<int>(system.layout().point_count())).has_value());
+  const auto change = cut_at(system, state, static_cast<int>(0.37 * n));
+  ASSERT_TRUE(change.has_value());
+  EXPECT_EQ(change->s, 0.375);
+  EXPECT_EQ(change->at, state.t);
+  ModelParts parts = system.model().parts();
+  parts.changes.push_back(*change);
+  const System cut = compile(Model(std::move(parts)));
+  EXPECT_EQ(cut.layout().polylines.size(), 2 * system.layout().polylines.size());
+  State next = cut.rest();
+  next.load(state.save());
+  Workspace w2(cut);
+  for (int k = 0; k < 50; ++k) ASSERT_TRUE(step(cut, next, w2, 1e-3).ok());
+  EXPECT_EQ(next.node_count(), 10);
+  EXPECT_FALSE(cut_at(cut, next, static_cast<int>(0.37 * n)).has_value());
+}
+
 TEST(Live, GoesOnFromALine) {
   Rope rope;
   rope.gravity = Vec3(0, 0, -9.81);

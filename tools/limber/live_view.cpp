@@ -243,6 +243,21 @@ void LiveView::grab(const Command& c) {
   handle_ = h;
 }
 
+// The same scene with one change more, from where it is. Going back in time, it is cut again when that comes.
+void LiveView::cut(const Command& c) {
+  const std::optional<Change> change = driver_->cut_at(static_cast<int>(c.number("index", 0, 2e9)));
+  if (!change) return server_.tell(note_json("this cannot be cut here"));
+  ModelParts parts = driver_->model().parts();
+  parts.changes.push_back(*change);
+  auto driver = std::make_unique<sim::Driver>(Model(std::move(parts)), options_);
+  driver->load(driver_->save());
+  driver->set_clock(step_, time());
+  start(std::move(driver));
+  tell_scene();
+}
+
+bool LiveView::is_cut() const { return driver_->model().changes().size() != scene_.model.changes().size(); }
+
 void LiveView::set_parameter(const Command& c) {
   const std::string name = c.text("name"), value = c.text("value");
   scene::LoadOptions load = scene_.options;
@@ -250,8 +265,10 @@ void LiveView::set_parameter(const Command& c) {
   load.set.emplace_back(name, value);
   scene::Scene changed = scene::parse(scene_.sources.front().text, scene_.file, {}, load, &scene_.sources);
   auto driver = std::make_unique<sim::Driver>(changed.model, options_);
+  const bool cut = is_cut();
   scene_ = std::move(changed);
   try {  // the same coordinates: it goes on where it was
+    if (cut) throw std::invalid_argument("in other pieces");
     driver->load(driver_->save());
   } catch (const std::invalid_argument&) {
     step_ = 0;
@@ -268,7 +285,9 @@ void LiveView::switch_method(const std::string& name) {
   options.from_static = false;
   auto driver = std::make_unique<sim::Driver>(scene_.model, options);
   bool goes_on = false;
-  if (options.method == options_.method) {
+  if (is_cut()) {
+    goes_on = false;  // the scene itself is whole
+  } else if (options.method == options_.method) {
     driver->load(driver_->save());
     goes_on = true;
   } else {
@@ -291,7 +310,9 @@ void LiveView::restart() {
   step_ = 0;
   past_.clear();
   past_bytes_ = 0;
+  const bool was_cut = is_cut();
   start(std::make_unique<sim::Driver>(scene_.model, options_));
+  if (was_cut) tell_scene();  // in one piece again: other lines
 }
 
 void LiveView::rewind(double t) {
@@ -338,6 +359,7 @@ void LiveView::apply(const std::string& text) {
     if (what == "speed") speed_ = c.number("value", 0.001, 100), anchor();
     if (what == "reset") restart();
     if (what == "grab") grab(c);
+    if (what == "cut") cut(c);
     if (what == "drag" && handle_) {
       handle_->target = c.vector("target");
       driver_->hold(*handle_);

@@ -37,6 +37,8 @@ class LiveView {
   void tell_scene();
   void apply(const std::string& text);
   void grab(const Command& c);
+  void cut(const Command& c);
+  bool is_cut() const;  // by hand
   void set_parameter(const Command& c);
   void switch_method(const std::string& name);
   void rewind(double time);

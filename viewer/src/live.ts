@@ -254,6 +254,11 @@ export class Live {
       if (e.button !== 0 || !this.canPull()) return;
       const hit = this.stage.view.pick(e.clientX, e.clientY);
       if (!hit || !this.movable(hit)) return;
+      if (e.altKey && hit.part.kind !== 'frame') {
+        e.stopPropagation();
+        this.send({do: 'cut', index: this.nearestPoint(hit)});
+        return;
+      }
       start = {x: e.clientX, y: e.clientY, hit};
       this.stage.view.controls.enabled = false;
       canvas.setPointerCapture(e.pointerId);
@@ -282,6 +287,13 @@ export class Live {
     return hit.layer === 0 && !(hit.part.kind === 'frame' && this.scene!.layout.frames[hit.part.index].fixed);
   }
 
+  // Of a line's piece that was hit.
+  private nearestPoint(hit: Hit): number {
+    const {index} = hit.part;
+    const [a, b] = [0, 1].map((k) => new THREE.Vector3().fromArray(this.latest!.points, 3 * (index + k)));
+    return hit.at.distanceTo(b) < hit.at.distanceTo(a) ? index + 1 : index;
+  }
+
   grab(hit: Hit): void {
     const moment = this.latest!;
     const {part} = hit;
@@ -293,8 +305,7 @@ export class Live {
       const origin = new THREE.Vector3().fromArray(moment.positions, 3 * index);
       p = at.clone().sub(origin).applyQuaternion(new THREE.Quaternion(x, y, z, w).invert()).toArray();
     } else {
-      const [a, b] = [0, 1].map((k) => new THREE.Vector3().fromArray(moment.points, 3 * (index + k)));
-      if (at.distanceTo(b) < at.distanceTo(a)) ++index;
+      index = this.nearestPoint(hit);
     }
     this.grabbed = {plane: at, target: at.clone()};
     this.send({do: 'grab', on: part.kind === 'frame' ? 'frame' : 'point', index, p, target: at.toArray()});

@@ -407,9 +407,9 @@ std::vector<Object> joint_objects() {
       {T::change,
        "change",
        "A change",
-       "What happens to a beam at a time of a quasi-static history (`limber static --until`). The rest goes "
-       "on "
-       "from where it stands.",
+       "What happens to a beam at a time of a quasi-static history (`limber static --until`), or of a run "
+       "with "
+       "method thread, which knows cuts at its nodes. The rest goes on from where it stands.",
        {
            quantity("at", time, "when").needed(),
            refer("beam", "beam", "which beam").needed(),

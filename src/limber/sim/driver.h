@@ -102,6 +102,7 @@ struct ThreadDriver {
 
   // For a live view (thread/live.h).
   bool hold(const result::Handle& handle) { return thread::hold(system, workspace, handle); }
+  std::optional<Change> cut_at(int point) const { return thread::cut_at(system, state, point); }
   void release() { thread::release(workspace); }
   result::Pull pull() { return thread::pull(system, state, workspace); }
   result::Fields fields() { return thread::fields(system, state, workspace); }
@@ -195,6 +196,14 @@ class Driver {
         [&](auto& m) {
           if constexpr (requires { m.hold(handle); }) return m.hold(handle);
           return false;
+        },
+        method_);
+  }
+  std::optional<Change> cut_at(int point) const {
+    return std::visit(
+        [&](auto& m) -> std::optional<Change> {
+          if constexpr (requires { m.cut_at(point); }) return m.cut_at(point);
+          return {};
         },
         method_);
   }

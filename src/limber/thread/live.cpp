@@ -68,12 +68,13 @@ void lay_along(const SystemData& s, State& state, int thread, const Line& line, 
   }
 }
 
-}  // namespace
-
-bool hold(const System& system, Workspace& workspace, const result::Handle& handle) {
-  const SystemData& s = system.data();
-  if (handle.on != result::Handle::On::point || handle.index < 0) return false;
-  auto index = static_cast<std::size_t>(handle.index);
+// Which place of a thread a point of the snapshot belongs to.
+struct Held {
+  int thread = 0;
+  double s = 0;
+};
+std::optional<Held> held_at(const SystemData& s, int point) {
+  auto index = static_cast<std::size_t>(point);
   for (const Piece& p : s.pieces) {
     const std::size_t n = static_cast<std::size_t>(p.samples), count = s.point_count(p);
     if (index >= count) {
@@ -81,15 +82,39 @@ bool hold(const System& system, Workspace& workspace, const result::Handle& hand
       continue;
     }
     // A ring is held where its node was at the start of the mesh: near enough for a hand.
-    const ThreadInfo& info = s.threads[p.thread];
     const double along = index < 3 * n ? static_cast<double>(index % n) / static_cast<double>(n - 1)
                                        : static_cast<double>(index - 3 * n) / p.rings;
-    const double fraction = (p.from + along * (p.to - p.from)) / info.fine;
-    workspace.data().hand =
-        Hand{p.thread, std::min(1.0, fraction), handle.target, handle.stiffness, handle.damping};
-    return true;
+    return Held{p.thread, std::min(1.0, (p.from + along * (p.to - p.from)) / s.threads[p.thread].fine)};
   }
-  return false;
+  return {};
+}
+
+}  // namespace
+
+bool hold(const System& system, Workspace& workspace, const result::Handle& handle) {
+  const SystemData& s = system.data();
+  if (handle.on != result::Handle::On::point || handle.index < 0) return false;
+  const std::optional<Held> at = held_at(s, handle.index);
+  if (!at) return false;
+  workspace.data().hand = Hand{at->thread, at->s, handle.target, handle.stiffness, handle.damping};
+  return true;
+}
+
+std::optional<Change> cut_at(const System& system, const State& state, int point) {
+  const SystemData& s = system.data();
+  const std::optional<Held> at = point < 0 ? std::nullopt : held_at(s, point);
+  if (!at) return {};
+  const ThreadInfo& info = s.threads[at->thread];
+  const int node = static_cast<int>(std::lround(at->s * info.elements)),
+            place = node * (info.fine / info.elements);
+  if (node <= 0 || node >= info.elements) return {};
+  for (const Cut& c : s.cuts)
+    if (c.thread == at->thread && c.place == place) return {};
+  Change out;
+  out.at = state.t, out.kind = Change::Kind::cut;
+  out.beam = BeamId{at->thread};
+  out.s = static_cast<double>(node) / info.elements;
+  return out;
 }
 
 void release(Workspace& workspace) { workspace.data().hand.reset(); }

@@ -2,6 +2,8 @@
 // one part, and a state from the lines of another method.
 #pragma once
 
+#include <optional>
+
 #include "limber/result/fields.h"
 #include "limber/result/handle.h"
 #include "limber/thread/thread.h"
@@ -13,6 +15,10 @@ namespace limber::thread {
 bool hold(const System& system, Workspace& workspace, const result::Handle& handle);
 void release(Workspace& workspace);
 result::Pull pull(const System& system, const State& state, Workspace& workspace);  // zero if nothing is held
+
+// What would cut a thread now at the node that is nearest to a point of the snapshot; none if there is no
+// thread, or no node inside it that could be cut.
+std::optional<Change> cut_at(const System& system, const State& state, int point);
 
 // "tension", "bending moment" and "twist" along every thread.
 result::Fields fields(const System& system, const State& state, Workspace& workspace);

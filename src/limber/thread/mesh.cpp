@@ -8,6 +8,7 @@
 // of it. (The paper's eq. 24–27 as printed measure 4 for a straight element and refine that.)
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "limber/math/so3.h"
 #include "limber/thread/system.h"
@@ -66,6 +67,8 @@ Spot sample_spot(const State& state, const Piece& piece, int sample) {
 
 void set_mesh(const SystemData& s, const State& state, WorkspaceData& w) {
   if (w.place == state.place && w.first == state.first) return;
+  if (state.node_count() > s.capacity() || state.first.size() != s.threads.size() + 1)
+    throw std::invalid_argument("state: has more nodes than the system's finest mesh");
   w.place = state.place;
   w.first = state.first;
   ElementArrays& a = w.elements;

@@ -1,4 +1,5 @@
 // System, Workspace and State: handles, the initial state, and its bytes.
+#include <algorithm>
 #include <limits>
 #include <stdexcept>
 
@@ -62,6 +63,23 @@ std::string State::save() const {
   return out.take();
 }
 
+namespace {
+
+// Whether a mesh is one of the same threads: each from 0 to its last place, in order; a place twice is a cut.
+bool same_threads(const State& a, const State& b) {
+  if (a.first.size() != b.first.size() || a.first.empty() || a.first[0] != 0 ||
+      a.first.back() != a.node_count())
+    return false;
+  for (std::size_t t = 0; t + 1 < a.first.size(); ++t) {
+    if (a.first[t + 1] < a.first[t] + 2 || a.first[t + 1] > a.node_count()) return false;
+    const auto begin = a.place.begin() + a.first[t], end = a.place.begin() + a.first[t + 1];
+    if (*begin != 0 || *(end - 1) != b.place[b.first[t + 1] - 1] || !std::is_sorted(begin, end)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 void State::load(const std::string& bytes) {
   State copy = *this;
   result::StateReader in(bytes);
@@ -71,8 +89,9 @@ void State::load(const std::string& bytes) {
   in.get(copy.h_before), in.get_any(copy.strain_before), in.get_any(copy.touch);
   in.get(copy.dissipated), in.get(copy.work);
   in.end();
-  if (copy.first.size() != first.size() || copy.e.size() != 12 * copy.place.size() ||
-      copy.v.size() != copy.e.size())
+  const std::size_t n = 12 * copy.place.size();
+  if (copy.e.size() != n || copy.v.size() != n || copy.e_before.size() != n || copy.v_before.size() != n ||
+      !same_threads(copy, *this))
     throw std::invalid_argument("state: bytes are of a system of another size");
   *this = std::move(copy);
 }
