@@ -69,8 +69,8 @@ TEST(Points, ChosenByError) {
   const scene::Scene scene = shipped("y-mechanism");
   Options options = scene.run.rom;
   options.build.modes = 0;
-  options.force = 2;
-  options.most_points = 24;
+  options.force = 4;
+  options.most_points = 40;
   const ReducedModel one = sim::reduce(scene.model, scene.run.rom);
   const ReducedModel many = sim::reduce(scene.model, options);
   const Mechanism& m = many.mechanisms[0];

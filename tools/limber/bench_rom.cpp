@@ -30,13 +30,30 @@ std::string helix(int links) {
 
 // `links` counts rails and rungs: three a bay.
 std::string ladder(int links) {
-  return fmt::format(
-      "limber: 1\nladders:\n  m: {{rungs: {}, spacing: 10 cm, width: 30 cm, radius: 1 cm, joint: revolute, "
-      "axis: [0, 1, 0], "
-      "stiffness: 50 N*m/rad, damping: 0.05 N*m*s/rad}}\nloads:\n  pull: {{on: m.rung.{}, force: [3, 0, "
-      "0]}}\n"
-      "gravity: [0, 0, 0]\nrun: {{method: rom, rom: {{ends: [m.rung.{}]}}}}\n",
-      links / 3, links / 3 - 1, links / 3 - 1);
+  const int bays = links / 3;
+  std::string bodies = "limber: 1\nbodies:\n", joints = "joints:\n", loops = "loops:\n";
+  const char* rod =
+      "{{capsule: {{radius: 1 cm, from: [0, 0, 0], to: [{}, 0, {}]}}, at: [{}, 0, {}], density: 1000 "
+      "kg/m3}}\n";
+  const char* spring = "axis: [0, 1, 0], stiffness: 50 N*m/rad";
+  for (int i = 0; i < bays; ++i) {
+    const double z = 0.1 * i;
+    bodies += fmt::format("  left{}: ", i) + fmt::format(fmt::runtime(rod), 0, 0.1, 0, z);
+    bodies += fmt::format("  right{}: ", i) + fmt::format(fmt::runtime(rod), 0, 0.1, 0.3, z);
+    bodies += fmt::format("  rung{}: ", i) + fmt::format(fmt::runtime(rod), 0.3, 0, 0, z + 0.1);
+    const std::string below = i == 0 ? "world" : fmt::format("rung{}", i - 1);
+    joints += fmt::format("  l{0}: {{type: revolute, parent: {1}, child: left{0}, {2}}}\n", i, below, spring);
+    joints +=
+        fmt::format("  r{0}: {{type: revolute, parent: {1}, child: right{0}, {2}}}\n", i, below, spring);
+    joints += fmt::format("  h{0}: {{type: revolute, parent: left{0}, child: rung{0}, {1}}}\n", i, spring);
+    loops += fmt::format("  c{0}: {{type: revolute, a: right{0}, b: rung{0}, at: [0.3, 0, {1}], {2}}}\n", i,
+                         z + 0.1, spring);
+  }
+  return bodies + joints + loops +
+         fmt::format(
+             "loads:\n  pull: {{on: rung{0}, force: [3, 0, 0]}}\ngravity: [0, 0, 0]\n"
+             "run: {{method: rom, rom: {{ends: [rung{0}]}}}}\n",
+             bays - 1);
 }
 
 std::string arm(int links) {

@@ -183,29 +183,40 @@ class Reducer {
     t.gap = at.ok ? rom::joint_gap(m_, at.X) : 1e3;
   }
 
-  // The worst load gets a point until all are within the bounds; then fresh loads are tried.
+  // The worst load gets a point until all are within the bounds. True if any got one.
+  bool take_worst(std::vector<Trial>& trials) {
+    bool any = false;
+    while (static_cast<int>(m_.points.size()) < options_.most_points) {
+      Trial* worst = nullptr;
+      double most = 1;
+      for (Trial& t : trials) {
+        if (t.used) continue;
+        measure(t);
+        const double over = std::max(t.end / options_.end_error, t.gap / options_.gap_error);
+        if (over > most) most = over, worst = &t;
+      }
+      if (!worst) break;
+      any = worst->used = true;
+      m_.points.push_back(worst->truth);
+      rom::align(m_);
+      if (progress_) progress_(m_.name, static_cast<int>(m_.points.size()));
+    }
+    return any;
+  }
+
+  // Points until loads along the axes, mixed ones and fresh ones are all within the bounds.
   void choose_by_error() {
     Loads loads(options_, m_.ends.size());
     std::vector<Trial> trials;
     try_loads(loads.axes(1), trials);
     try_loads(loads.axes(0.5), trials);
     try_loads(loads.mixed(8), trials);
-    for (int round = 0; round < 2; ++round) {
-      while (static_cast<int>(m_.points.size()) < options_.most_points) {
-        Trial* worst = nullptr;
-        double most = 1;
-        for (Trial& t : trials) {
-          if (t.used) continue;
-          measure(t);
-          const double over = std::max(t.end / options_.end_error, t.gap / options_.gap_error);
-          if (over > most) most = over, worst = &t;
-        }
-        if (!worst) break;
-        worst->used = true;
-        m_.points.push_back(worst->truth);
-        rom::align(m_);
-        if (progress_) progress_(m_.name, static_cast<int>(m_.points.size()));
-      }
+    // As long as fresh loads find something: those of the last round found nothing, or there are no points
+    // left.
+    for (int round = 0; round < 12; ++round) {
+      const bool more = take_worst(trials);
+      const bool room = static_cast<int>(m_.points.size()) < options_.most_points;
+      if ((round > 0 && !more) || !room) break;
       try_loads(loads.mixed(16), trials);
     }
     rom::Quality& q = m_.quality;
