@@ -274,14 +274,20 @@ void return_ends(const Mechanism& m, const Blend& blend, BlendedMatrices& matric
   const int E = static_cast<int>(m.ends.size());
   if (m.points[0].U.cols() == m.coordinates()) return;
   blend_matrices(m, blend, matrices);
-  VecX off = VecX::Zero(m.coordinates());  // metres over the radius, to be orthogonal to U
+  VecX& off = matrices.off;  // metres over the radius, to be orthogonal to U
+  off.setZero(m.coordinates());
   for (int e = 0; e < E; ++e) {
     off.segment<6>(6 * e) = math::se3_log(ends.X[e].inverse() * link_pose(m, blend, m.ends[e]));
     off.segment<3>(6 * e + 3) /= m.radius;
   }
-  MatX U = matrices.U;
+  MatX& U = matrices.scaled;
+  U = matrices.U;
   for (int e = 0; e < E; ++e) U.middleRows<3>(6 * e + 3) /= m.radius;
-  off -= U * (U.transpose() * U).ldlt().solve(U.transpose() * off);
+  matrices.gram.noalias() = U.transpose() * U;
+  matrices.along.noalias() = U.transpose() * off;
+  matrices.llt.compute(matrices.gram);
+  matrices.llt.solveInPlace(matrices.along);
+  off.noalias() -= U * matrices.along;
   for (int e = 0; e < E; ++e) {
     Vec6 back = off.segment<6>(6 * e);
     back.tail<3>() *= m.radius;

@@ -17,6 +17,8 @@
 //             third order in what the points disagree.
 #pragma once
 
+#include <Eigen/Cholesky>
+
 #include "limber/rom/reduced_model.h"
 
 namespace limber::rom {
@@ -58,6 +60,10 @@ void blend_at(const Mechanism& mechanism, const Ends& ends, Blend& blend);
 // Blended matrices in the blended basis; needed where more than one point counts.
 struct BlendedMatrices {
   MatX U, C_U, M_U, D_U, K_U;
+  // Scratch of return_ends.
+  MatX scaled, gram;
+  VecX off, along;
+  Eigen::LLT<MatX> llt;
 };
 void blend_matrices(const Mechanism& mechanism, const Blend& blend, BlendedMatrices& out);
 

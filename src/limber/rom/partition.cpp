@@ -89,14 +89,11 @@ class Partitioner {
       problems_.push_back(
           {"run", "", "rom.ends", "names the bodies that are touched and loaded; there is none"});
     for (const std::string& name : ends) {
-      const auto bodies = model_.bodies();
-      auto at = std::find_if(bodies.begin(), bodies.end(), [&](const Body& b) { return b.name == name; });
-      if (at == bodies.end()) at = last_link(name);
-      if (at == bodies.end()) {
+      const int body = find_end(model_, name);
+      if (body < 0) {
         problems_.push_back({"run", "", "rom.ends", fmt::format("there is no body \"{}\"", name)});
         continue;
       }
-      const int body = static_cast<int>(at - bodies.begin());
       if (ground_[body])
         problems_.push_back(
             {"body", name, "", "an end effector that never moves: it is the base of its mechanism"});
@@ -105,19 +102,6 @@ class Partitioner {
       end_[body] = 1;
       order_.push_back(body);
     }
-  }
-
-  // "finger.tip" of a beam: the last of the links "finger.0", "finger.1", …
-  std::span<const Body>::iterator last_link(const std::string& name) const {
-    const auto bodies = model_.bodies();
-    auto out = bodies.end();
-    if (!name.ends_with(".tip")) return out;
-    const std::string start = name.substr(0, name.size() - 3);
-    for (auto b = bodies.begin(); b != bodies.end(); ++b)
-      if (b->name.starts_with(start) && b->name.size() > start.size() &&
-          b->name.find_first_not_of("0123456789", start.size()) == std::string::npos)
-        out = b;
-    return out;
   }
 
   void refuse() {
@@ -201,6 +185,19 @@ class Partitioner {
 };
 
 }  // namespace
+
+int find_end(const Model& model, const std::string& name) {
+  const auto bodies = model.bodies();
+  const std::string start = name.ends_with(".tip") ? name.substr(0, name.size() - 3) : "";
+  int last = -1;
+  for (std::size_t b = 0; b < bodies.size(); ++b) {
+    if (bodies[b].name == name) return static_cast<int>(b);
+    if (!start.empty() && bodies[b].name.size() > start.size() && bodies[b].name.starts_with(start) &&
+        bodies[b].name.find_first_not_of("0123456789", start.size()) == std::string::npos)
+      last = static_cast<int>(b);
+  }
+  return last;
+}
 
 Partition partition(const Model& model, const std::vector<std::string>& ends) {
   return Partitioner(model, ends).run();

@@ -17,6 +17,9 @@ struct Partition {
 // does not exist, a part without an end, what this method does not know (wind, riders, prescribed motions).
 Partition partition(const Model& model, const std::vector<std::string>& ends);
 
+// The body that a name of an end effector stands for; "finger.tip" of a beam is its last link. −1: none.
+int find_end(const Model& model, const std::string& name);
+
 // The mechanism alone, in the frame of its base, with these wrenches (dead, axes of that frame, at the ends'
 // origins) on its ends; `at` are the poses of all bodies of the model at rest. Loads and drives are those of
 // time t. Bodies of the result stand in the mechanism's order.

@@ -129,7 +129,7 @@ class Reducer {
       bool any = request.loads.empty();
       for (const rom::EndLoad& load : request.loads)
         for (std::size_t e = 0; e < m_.ends.size(); ++e)
-          if (linked_.bodies()[m_.bodies[m_.ends[e]]].name == load.end) {
+          if (m_.bodies[m_.ends[e]] == rom::find_end(linked_, load.end)) {
             wrenches[e] << load.moment, load.force;
             any = true;
           }
@@ -240,6 +240,16 @@ class Reducer {
 rom::ReducedModel reduce(const Model& model, const rom::Options& options, const ReduceProgress& progress) {
   const Model linked = elastic::beams_to_links(model).model;
   rom::Partition parts = rom::partition(linked, options.ends);
+  for (const rom::PointRequest& request : options.points)
+    for (const rom::EndLoad& load : request.loads) {
+      const int body = rom::find_end(linked, load.end);
+      const bool known =
+          std::any_of(parts.mechanisms.begin(), parts.mechanisms.end(), [&](const Mechanism& m) {
+            return std::any_of(m.ends.begin(), m.ends.end(), [&](int e) { return m.bodies[e] == body; });
+          });
+      if (!known)
+        throw ModelError({{"run", "", "rom.points", fmt::format("\"{}\" is no end effector", load.end)}});
+    }
   for (Mechanism& m : parts.mechanisms) Reducer(linked, options, progress, m).run();
   return {std::move(parts.mechanisms)};
 }
