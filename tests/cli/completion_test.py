@@ -32,7 +32,7 @@ class Completion(CommandTest):
         return done.stdout.split()
 
     def test_bash_completes(self):
-        self.assertEqual(self.complete("re"), ["resume"])
+        self.assertEqual(self.complete("re"), ["reduce", "resume"])
         self.assertIn("completion", self.complete(""))
         self.assertEqual(self.complete("run", "--ti"), ["--time"])
         self.assertEqual(self.complete("run", "--integrator", ""), ["midpoint", "euler", "implicit_euler", "sdirk", "bdf2"])
