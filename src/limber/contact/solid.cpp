@@ -125,7 +125,8 @@ Vec3 half_extent(const Geometry& geometry, const Mat3& R) {
     return 0.5 * c->length * R.col(2).cwiseAbs() + Vec3::Constant(c->radius);
   if (const auto* c = std::get_if<Cylinder>(&geometry))
     return R.cwiseAbs() * Vec3(c->radius, c->radius, 0.5 * c->length);
-  return Vec3::Constant(0.5 * std::numeric_limits<double>::max());  // finite: the empty boxes of a tree miss it
+  return Vec3::Constant(0.5 *
+                        std::numeric_limits<double>::max());  // finite: the empty boxes of a tree miss it
 }
 
 }  // namespace

@@ -276,8 +276,8 @@ struct Finder {
     const double within = reach * (first_pass ? 1 + close : 1 - 0.5 * allowed);
     if (end.distance > within + a.off + b.off) return;
     double xa = end.s >= 1 ? a.xi1 : place(a, end.s), xb = end.t >= 1 ? b.xi1 : place(b, end.t);
-    // Later passes look for the deepest place. The contacts that carry a knot stay where the capsules put them:
-    // places that follow every small motion kept it from coming to rest.
+    // Later passes look for the deepest place. The contacts that carry a knot stay where the capsules put
+    // them: places that follow every small motion kept it from coming to rest.
     if (!first_pass) refine(now, w, a, b, xa, xb);
     if (shared(a, xa) || shared(b, xb)) return;
     const Vec3 apart =
