@@ -10,7 +10,6 @@
 #include "errors.h"
 #include "exit_code.h"
 #include "limber/result/recording.h"
-#include "limber/scene/expression.h"
 #include "limber/sim/reduce.h"
 #include "scene_arguments.h"
 #include "terminal.h"
@@ -27,15 +26,6 @@ struct ReduceArguments {
   double end_error = -1, gap_error = -1;
   bool json = false, quiet = false;
 };
-
-double parse_quantity(const std::string& option, const std::string& text, const scene::Dimension& d) {
-  const auto unknown = [](std::string_view, std::string&) { return std::optional<scene::Quantified>(); };
-  const auto parsed = scene::compile_expression(text, unknown, false);
-  if (!parsed.expression) throw UsageError(fmt::format("{} '{}': {}", option, text, parsed.error));
-  if (!parsed.expression->loose && !scene::agree(parsed.expression->dimension, d))
-    throw UsageError(fmt::format("{} '{}': expected {}", option, text, scene::name_of(d)));
-  return parsed.expression->value;
-}
 
 void apply(const ReduceArguments& a, rom::Options& o) {
   if (!a.ends.empty()) o.ends = a.ends;

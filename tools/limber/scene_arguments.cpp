@@ -66,7 +66,8 @@ void add_run_overrides(CLI::App& sub, RunOverrides& o) {
   sub.add_option("--integrator", o.integrator, "integrator")
       ->check(CLI::IsMember({"midpoint", "euler", "implicit_euler", "sdirk", "bdf2"}));
   sub.add_option("--solver", o.solver, "solver of the linear systems")
-      ->check(CLI::IsMember({"automatic", "gaba", "pcg", "pcg_rows", "dense", "direct", "cg"}));
+      ->check(
+          CLI::IsMember({"automatic", "gaba", "pcg", "pcg_rows", "dense", "direct", "cg", "cone", "pgs"}));
   sub.add_option("--from", o.from, "where to start: as written, or at rest under the loads")
       ->check(CLI::IsMember({"written", "static"}));
   sub.add_option("--error", o.error, "error allowed in a step (see run.error of scenes)")
@@ -96,6 +97,7 @@ void apply(const RunOverrides& o, sim::RunOptions& options) {
       (!o.budget.empty() || !o.measure.empty() || !o.weights.empty()))
     throw UsageError("--budget, --measure and --weights belong to the adaptive method (--method adaptive)");
   const bool threads = options.method == sim::Method::thread;
+  const bool reduced = options.method == sim::Method::rom;
   const auto unknown = [&](const char* option, const std::string& value) {
     throw UsageError(
         fmt::format("{} {}: method {} has no such one", option, value, sim::to_string(options.method)));
@@ -104,43 +106,51 @@ void apply(const RunOverrides& o, sim::RunOptions& options) {
   for (const auto integrator : thread::all_integrators)
     if (threads && o.integrator == thread::to_string(integrator))
       options.thread.integrator = integrator, known = true;
+  for (const auto integrator : rom::all_integrators)
+    if (reduced && o.integrator == rom::to_string(integrator))
+      options.rom.integrator = integrator, known = true;
   for (const auto integrator : articulated::all_integrators)
-    if (!threads && o.integrator == articulated::to_string(integrator)) known = true;
+    if (!threads && !reduced && o.integrator == articulated::to_string(integrator)) known = true;
   if (!known) unknown("--integrator", o.integrator);
   known = o.solver.empty();
   for (const auto solver : thread::all_solvers)
     if (threads && o.solver == thread::to_string(solver)) options.thread.solver = solver, known = true;
+  for (const auto solver : rom::all_contact_solvers)
+    if (reduced && o.solver == rom::to_string(solver)) options.rom.solver = solver, known = true;
   for (const auto solver : articulated::all_solvers)
-    if (!threads && o.solver == articulated::to_string(solver)) known = true;
+    if (!threads && !reduced && o.solver == articulated::to_string(solver)) known = true;
   if (!known) unknown("--solver", o.solver);
   for (const auto integrator : articulated::all_integrators)
     if (o.integrator == articulated::to_string(integrator)) options.articulated.integrator = integrator;
   for (const auto solver : articulated::all_solvers)
     if (o.solver == articulated::to_string(solver)) options.articulated.solver = solver;
   if (!o.from.empty()) options.from_static = o.from == "static";
-  if (o.threads > 0) options.articulated.threads = options.adaptive.threads = o.threads;
+  if (o.threads > 0) options.articulated.threads = options.adaptive.threads = options.rom.threads = o.threads;
   sim::validate(options);
 }
 
-double parse_number(const std::string& option, const std::string& text) {
+double parse_quantity(const std::string& option, const std::string& text, const scene::Dimension& dimension) {
   const auto unknown = [](std::string_view, std::string&) { return std::optional<scene::Quantified>(); };
   const auto parsed = scene::compile_expression(text, unknown, false);
   if (!parsed.expression) throw UsageError(fmt::format("{} '{}': {}", option, text, parsed.error));
-  if (!parsed.expression->loose && !scene::agree(parsed.expression->dimension, scene::dimension::number))
-    throw UsageError(fmt::format("{} '{}': expected a number without a unit", option, text));
+  if (!parsed.expression->loose && !scene::agree(parsed.expression->dimension, dimension))
+    throw UsageError(scene::agree(dimension, scene::dimension::number)
+                         ? fmt::format("{} '{}': expected a number without a unit", option, text)
+                         : fmt::format("{} '{}': expected {}, got {}", option, text,
+                                       scene::name_of(dimension),
+                                       scene::name_of(parsed.expression->dimension)));
   return parsed.expression->value;
 }
 
+double parse_number(const std::string& option, const std::string& text) {
+  return parse_quantity(option, text, scene::dimension::number);
+}
+
 double parse_time(const std::string& option, const std::string& text) {
-  const auto unknown = [](std::string_view, std::string&) { return std::optional<scene::Quantified>(); };
-  const auto parsed = scene::compile_expression(text, unknown, false);
-  if (!parsed.expression) throw UsageError(fmt::format("{} '{}': {}", option, text, parsed.error));
-  if (!parsed.expression->loose && !scene::agree(parsed.expression->dimension, scene::dimension::time))
-    throw UsageError(fmt::format("{} '{}': expected a time, got {}", option, text,
-                                 scene::name_of(parsed.expression->dimension)));
-  if (!(parsed.expression->value >= 0))
+  const double value = parse_quantity(option, text, scene::dimension::time);
+  if (!(value >= 0))
     throw UsageError(fmt::format("{} '{}': expected a time that is not negative", option, text));
-  return parsed.expression->value;
+  return value;
 }
 
 std::string describe(const sim::Sizes& s) {

@@ -7,6 +7,7 @@
 
 #include "app.h"
 #include "limber/scene/scene.h"
+#include "limber/scene/units.h"
 
 namespace limber::cli {
 
@@ -37,6 +38,8 @@ void add_run_overrides(CLI::App& sub, RunOverrides& overrides);
 void add_threads_option(CLI::App& sub, int& threads);
 void apply(const RunOverrides& overrides, sim::RunOptions& options);  // throws UsageError
 
+// A number with a unit, as in a scene; throws UsageError.
+double parse_quantity(const std::string& option, const std::string& text, const scene::Dimension& dimension);
 double parse_number(const std::string& option, const std::string& text);  // throws UsageError
 double parse_time(const std::string& option,
                   const std::string& text);  // "5", "5 s", "2 ms" → [s]; throws UsageError

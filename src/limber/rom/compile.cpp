@@ -211,7 +211,7 @@ System compile(const Model& model, const ReducedModel& reduced, const Options& o
       if (!(m.free_base && l == 0)) s->start[m.bodies[l]] = base * m.points[0].X[l];
     }
   place_solids(*s);
-  for (const Mechanism& m : s->reduced.mechanisms) s->size = std::max(s->size == 1 ? 0 : s->size, m.radius);
+  for (const Mechanism& m : s->reduced.mechanisms) s->size = std::max(s->size, m.radius);
   lay_out(*s);
   return System(s);
 }

@@ -126,15 +126,14 @@ class Builder {
     }
     store_momentum(out);
     store_limits(K.inverse, inputs, out);
-    set_basis(K, out);
     return out;
   }
 
  private:
   void refuse() {
     if (!motion_.factor())
-      throw std::invalid_argument(
-          fmt::format("nothing holds link {} of it: a joint without stiffness is free", motion_.bad_link()));
+      throw std::invalid_argument(fmt::format("nothing holds \"{}\": a joint without stiffness is free",
+                                              m_.names[motion_.bad_link()]));
     if (motion_.directions().negative > 0) throw std::invalid_argument("it is not stable where it rests");
   }
 
@@ -321,13 +320,6 @@ class Builder {
       hold_ends(K, r);
       for (int other = 0; other < limits; ++other) out.limit_compliance(other, k) = rate(r, other);
     }
-  }
-
-  void set_basis(const RangeInverse& K, Point& out) const {
-    const int n = 6 * ends_ + m_.modes;
-    out.U = MatX::Zero(n, out.rank);
-    out.U.topLeftCorner(6 * ends_, K.rank) = K.basis;
-    out.U.bottomRightCorner(m_.modes, m_.modes).setIdentity();
   }
 
   const Mechanism& m_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "limber/multibody/closing_joint.h"
 #include "limber/rom/statics.h"
 #include "limber/rom/system.h"
 
@@ -142,24 +143,12 @@ class Observer {
     const Joint& j = s_.model.joints()[c.joint];
     const Pose X_WF = j.parent.valid() ? w_.X[j.parent.value] * j.X_PF : j.X_PF;
     const Pose X = X_WF.inverse() * (w_.X[c.joint] * j.X_BM);
-    const Vec3 turn = math::so3_log(X.R);
-    switch (j.kind) {
-      case JointKind::revolute:
-        return turn.z();
-      case JointKind::prismatic:
-        return X.p.z();
-      case JointKind::universal:
-        return c.component == 0 ? turn.x() : turn.y();
-      case JointKind::planar:
-        return c.component == 2 ? turn.z() : X.p[c.component];
-      case JointKind::spherical:
-        return turn[c.component];
-      case JointKind::free:
-        return c.component < 3 ? turn[c.component] : X.p[c.component - 3];
-      case JointKind::fixed:
-        break;
-    }
-    return 0;
+    if (j.kind == JointKind::free)
+      return c.component < 3 ? math::so3_log(X.R)[c.component] : X.p[c.component - 3];
+    double q[7];
+    DofArray x;
+    multibody::closing_coordinates(j.kind, X, q, x);
+    return x[c.component];
   }
 
   elastic::SpringState spring(int k) const {

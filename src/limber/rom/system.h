@@ -92,9 +92,8 @@ struct SystemData {
   std::vector<Collidable> collidables;
   std::vector<elastic::SpringParameters> springs;
   int q_count = 0, v_count = 0;
-  double size = 1;  // [m]
+  double size = 0;  // [m] radius of the largest mechanism
   double friction = 0, restitution = 0;
-  double energy0 = 0;
   result::Layout layout;
   std::vector<Column> columns;
 };
@@ -120,7 +119,6 @@ struct MechanismScratch {
   std::vector<Pose> X;  // (links) in the base's frame
   std::vector<Pose> X_other;
   Pose base;
-  bool distant = false;
 };
 
 // One contact, limit or hand: three rows on at most two objects.
