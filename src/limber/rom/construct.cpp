@@ -46,10 +46,8 @@ RangeInverse invert_in_range(const MatX& A, const VecX& scale, int most) {
     if (below < 1e-9 && ratio > widest) widest = ratio, cut = k;
   }
   out.rank = cut;
-  out.basis.resize(n, cut);
   for (int k = 0; k < cut; ++k) {
     const VecX q = scale.cwiseProduct(eigen.eigenvectors().col(n - 1 - k));
-    out.basis.col(k) = q;
     const VecX dual = eigen.eigenvectors().col(n - 1 - k).cwiseQuotient(scale);
     out.inverse += dual * dual.transpose() / values[n - 1 - k];
     out.projector += q * dual.transpose();

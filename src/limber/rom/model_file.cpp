@@ -121,7 +121,6 @@ void mechanism(File& f, Mech& m) {
   whole(f, m.free_base);
   f.number(m.radius);
   whole(f, m.modes);
-  f.list(m.frequencies);
   items(f, m.inputs, [&](auto& x) { whole(f, x.joint), whole(f, x.dof), f.number(x.gain); });
   items(f, m.limits,
         [&](auto& x) { whole(f, x.joint), whole(f, x.dof), whole(f, x.upper), f.number(x.bound); });

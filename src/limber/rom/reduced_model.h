@@ -92,7 +92,6 @@ struct Mechanism {
   bool free_base = false;          // bodies[0] is free to fly
   double radius = 1;               // [m] of a sphere around it
   int modes = 0;
-  std::vector<double> frequencies;  // [rad/s] of the internal modes at rest, ends held
   std::vector<Input> inputs;
   std::vector<JointLimit> limits;
   std::vector<JointSite> sites;   // of joints that hold their two halves together, loops too
@@ -124,7 +123,6 @@ MatX walk_accelerability(multibody::SmallMotion& motion, const std::vector<int>&
 struct RangeInverse {
   MatX inverse;
   MatX projector;  // onto the range
-  MatX basis;      // (n × rank) of the range, columns orthonormal in scaled coordinates
   int rank = 0;
 };
 RangeInverse invert_in_range(const MatX& A, const VecX& scale, int most);

@@ -70,7 +70,6 @@ struct State {
       q;  // per mechanism: base pose (7, if free), ends' poses (7 each), modes; then 7 a free body
   std::vector<double> v;  // rates: base twist, ends' twists (own axes), modes; then twists of free bodies
   std::vector<double> impulse;  // contacts of the last step: body, body, feature, three impulses
-  double dissipated = 0, work = 0;
   std::string save() const;
   void load(const std::string& bytes);
 };
