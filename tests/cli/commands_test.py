@@ -9,7 +9,8 @@ import subprocess
 import support
 from support import BAD_INPUT, DONE, IO_FAILED, CommandTest
 
-COMMANDS = ("new", "check", "info", "run", "resume", "convert", "schema", "bench", "completion")
+COMMANDS = ("new", "check", "info", "run", "resume", "convert", "schema", "bench", "completion", "static", "view",
+            "compare", "reduce")
 TEMPLATES = ("chain", "pendulum", "beam", "mobile", "tree")
 
 
@@ -41,6 +42,45 @@ class Help(CommandTest):
         self.assertIn('did you mean "run"?', self.expect(BAD_INPUT, "rum", "scene.yaml").stderr)
         self.assertIn("--time", self.expect(BAD_INPUT, "run", "scene.yaml", "--tiem", "5").stderr)
         self.assertIn('"articulated"', self.expect(BAD_INPUT, "bench", "articlated").stderr)
+
+
+ARM = """limber: 1
+bodies:
+  upper: {capsule: {radius: 1 cm, from: [0, 0, 0], to: [20 cm, 0, 0]}, mass: 0.2 kg}
+  lower: {capsule: {radius: 1 cm, from: [0, 0, 0], to: [20 cm, 0, 0]}, at: [20 cm, 0, 0], mass: 0.1 kg}
+joints:
+  a: {type: revolute, child: upper, axis: [0, 1, 0], stiffness: 5 N*m/rad, damping: 0.1 N*m*s/rad}
+  b: {type: revolute, parent: upper, child: lower, axis: [0, 1, 0], stiffness: 3 N*m/rad, damping: 0.1 N*m*s/rad}
+run: {method: rom, time: 0.1 s, step: 5 ms, rom: {ends: [lower], points: [{loads: [{end: lower, force: [0, 0, 5 N]}]}]}}
+"""
+
+
+class Reduce(CommandTest):
+    def test_file_runs_alone(self):
+        (self.folder / "arm.yaml").write_text(ARM, encoding="utf-8")
+        self.expect(DONE, "reduce", "arm.yaml", "--ends", "lower")
+        (self.folder / "arm.yaml").unlink()
+        self.expect(DONE, "run", "arm.rom", "--quiet")
+
+    def test_compare_with_the_whole(self):
+        (self.folder / "arm.yaml").write_text(ARM, encoding="utf-8")
+        got = json.loads(self.expect(DONE, "compare", "arm.yaml", "--json").stdout)
+        self.assertEqual(got["kind"], "reduced")
+        methods = {(m["method"], m["setting"]): m for m in got["methods"]}
+        whole = methods["articulated", "the whole"]
+        one, two = methods["reduced", "1 point"], methods["reduced", "2 points"]
+        self.assertEqual(whole["error"], 0)
+        for m in (one, two):  # small errors, but errors: each for itself, of different models
+            for what in ("error", "force_error", "gap"):
+                self.assertGreater(m[what], 0)
+                self.assertLess(m[what], 0.5)
+        self.assertNotEqual(one["error"], two["error"])
+        text = self.expect(DONE, "compare", "arm.yaml").stdout
+        self.assertIn("force off by", text)
+
+    def test_an_end_that_is_not_there(self):
+        (self.folder / "arm.yaml").write_text(ARM, encoding="utf-8")
+        self.assertIn("hand", self.expect(BAD_INPUT, "reduce", "arm.yaml", "--ends", "hand").stderr)
 
 
 class New(CommandTest):

@@ -162,8 +162,73 @@ TEST(Hand, HoldsTheBall) {
     }
   std::printf("drift %.2e m, at z = %.4f m, overlap %.2e m\n", drift, r.value(n - 1, "ball.position.z"),
               r.value(n - 1, "contact.overlap"));
+  double violation = 0;
+  for (std::size_t k = 0; k < n; ++k) violation = std::max(violation, r.value(k, "contact.cone_violation"));
+  EXPECT_LT(violation, 1e-6);
   EXPECT_LT(drift, 1e-3);
   EXPECT_GT(r.value(n - 1, "ball.position.z"), -0.03);
+}
+
+// A point asked for while it runs is the point that would have been asked for at the start.
+TEST(Points, AddedLater) {
+  const scene::Scene scene = shipped("y-mechanism");
+  rom::Options options = scene.run.rom;
+  ReducedModel later = sim::reduce(scene.model, options);
+  options.points.push_back({0.3, {{"left.2", Vec3(1, 0.5, 0), Vec3(0, 0.1, 0)}}});
+  sim::add_point(scene.model, later, options.points.back(), options.build);
+  EXPECT_EQ(save({later, ""}), save({sim::reduce(scene.model, options), ""}));
+  EXPECT_THROW(
+      sim::add_point(scene.model, later, {0, {{"trunk.0", Vec3(1, 0, 0), Vec3::Zero()}}}, options.build),
+      ModelError);
+}
+
+TEST(Points, LeavingTheirRangeIsSaid) {
+  for (const double pull : {0.5, 4.0}) {  // along x and y; swinging, it comes to 1.4 N
+    scene::LoadOptions load;
+    load.set.emplace_back("pull", std::to_string(pull) + " N");
+    scene::Scene scene = scene::load(std::string(LIMBER_SCENES) + "/y-mechanism.yaml", load);
+    scene.run.rom.force = 2;
+    scene.run.rom.most_points = 3;
+    sim::Driver driver(scene.model, scene.run);
+    std::string warning;
+    for (int k = 0; k < 100 && warning.empty(); ++k) {
+      driver.set_clock(k, k * scene.run.step);
+      warning = driver.step(scene.run.step).warning;
+    }
+    EXPECT_EQ(!warning.empty(), pull > 2) << pull << " " << warning;
+  }
+}
+
+// A servo that is not strong enough: as in the whole mechanism, joint by joint. The arm is one link, so that
+// its reduction is exact; what is left is the rounding of two ways to compute the same step.
+TEST(Servo, IsCutAtItsLargestForce) {
+  const auto angles = [](const char* method, const char* most) {
+    const std::string text =
+        std::string(
+            "limber: 1\ngravity: [0, 0, 0]\nbodies:\n  arm: {box: [20 cm, 2 cm, 2 cm], mass: 0.5 kg, com: "
+            "[10 cm, 0, 0], inertia: [1e-4, "
+            "2e-3, 2e-3]}\njoints:\n  hinge: {type: revolute, child: arm, axis: [0, 1, 0], drive: {servo: "
+            "{target: "
+            "\"0.8*sin(3*t)\", kp: 40 N*m/rad, kd: 0.4 N*m*s/rad, max_force: ") +
+        most + "}}}\nprobes: [hinge.position, hinge.velocity, hinge.force]\nrun: {method: " + method +
+        ", step: 1 ms, integrator: implicit_euler, rom: {ends: [arm], integrator: euler}}\n";
+    return run(scene::parse(text, "servo.yaml"), 1.5, 50);
+  };
+  for (const char* most :
+       {"2 N*m", "0.1 N*m", "0.03 N*m"}) {  // it needs 0.05 N·m to follow, 1 N·m at the start
+    const Ran whole = angles("articulated", most), reduced = angles("rom", most);
+    ASSERT_EQ(whole.frames.size(), reduced.frames.size());
+    double off = 0, forces = 0, size = 0;
+    for (std::size_t k = 0; k < whole.frames.size(); ++k) {
+      off = std::max(off, std::abs(whole.value(k, "hinge.position") - reduced.value(k, "hinge.position")));
+      size = std::max(size, std::abs(whole.value(k, "hinge.position")));
+      forces = std::max(forces, std::abs(reduced.value(k, "hinge.force")));
+    }
+    std::printf("at most %s: angle up to %.3f rad, off by %.2e; force up to %.4f N m\n", most, size, off,
+                forces);
+    EXPECT_LT(off, 1e-9 * size) << most;
+    EXPECT_LE(forces, std::stod(most) + 1e-9);
+  }
 }
 
 TEST(Hexapod, ComesToRestOnItsFeet) {

@@ -22,20 +22,21 @@ struct CompareArguments {
 };
 
 std::string cost_name(const Comparison& c) {
-  return c.is_static ? "time of the solve [s]" : "time of a step [s]";
+  return c.kind == Comparison::Kind::rest ? "time of the solve [s]" : "time of a step [s]";
 }
 
 Json to_json(const Comparison& c) {
   Json list = Json::array();
   for (const Candidate& k : c.candidates) {
     Json one = {{"method", k.method}, {"setting", k.setting}, {"applies", k.refusal.empty()}};
-    if (k.refusal.empty())
-      one["error"] = k.error, one["seconds"] = k.seconds;
-    else
-      one["reason"] = k.refusal;
+    if (k.refusal.empty()) one["error"] = k.error, one["seconds"] = k.seconds;
+    if (k.refusal.empty() && k.force_error) one["force_error"] = *k.force_error;
+    if (k.refusal.empty() && k.gap) one["gap"] = *k.gap;
+    if (!k.refusal.empty()) one["reason"] = k.refusal;
     list.push_back(one);
   }
-  return {{"kind", c.is_static ? "static" : "motion"},
+  constexpr const char* kinds[] = {"static", "motion", "reduced"};
+  return {{"kind", kinds[static_cast<int>(c.kind)]},
           {"time", c.time},
           {"reference", c.reference},
           {"methods", list}};
@@ -43,11 +44,14 @@ Json to_json(const Comparison& c) {
 
 void print(const Comparison& c) {
   out(fmt::format("\n  against {}\n\n", c.reference));
-  out(fmt::format("  {:<28} {:<20} {:>14}  {:>14}\n", "method", "", "off by [size]",
-                  c.is_static ? "a solve [ms]" : "a step [ms]"));
+  const bool reduced = c.kind == Comparison::Kind::reduced;
+  out(fmt::format("  {:<28} {:<20} {:>14}{}  {:>14}\n", "method", "",
+                  reduced ? "ends off by" : "off by [size]", reduced ? "   force off by    gaps in sum" : "",
+                  c.kind == Comparison::Kind::rest ? "a solve [ms]" : "a step [ms]"));
   for (const Candidate& k : c.candidates)
     if (k.refusal.empty())
-      out(fmt::format("  {:<28} {:<20} {:>14.3g}  {:>14.4g}\n", k.method, k.setting, k.error,
+      out(fmt::format("  {:<28} {:<20} {:>14.3g}{}  {:>14.4g}\n", k.method, k.setting, k.error,
+                      reduced ? fmt::format("{:>15.3g}{:>15.3g}", *k.force_error, *k.gap) : "",
                       1e3 * k.seconds));
     else
       out(fmt::format("  {:<28} {:<20} does not apply: {}\n", k.method, k.setting, k.refusal));
@@ -78,7 +82,11 @@ void write_report(const Comparison& c, const scene::Scene& scene, const std::str
       warnings.push_back(fmt::format("{}, {}: {}", k.method, k.setting, k.refusal));
       continue;
     }
-    rows.push_back(Json::array({k.method, k.setting, k.error, k.seconds}));
+    Json row = Json::array({k.method, k.setting, k.error});
+    if (k.force_error) row.push_back(*k.force_error);
+    if (k.gap) row.push_back(*k.gap);
+    row.push_back(k.seconds);
+    rows.push_back(std::move(row));
     if (std::ranges::find(methods, k.method) != methods.end()) continue;
     methods.push_back(k.method);
     // The best of each method is drawn; its curve runs through all its settings.
@@ -103,13 +111,18 @@ void write_report(const Comparison& c, const scene::Scene& scene, const std::str
                    {"points", true},
                    {"curves", curves}});
   Json tables = Json::array();
+  const bool reduced = c.kind == Comparison::Kind::reduced;
+  const Json columns =
+      reduced ? Json::array({"method", "", "pose of the ends, of the radius", "force, by its work",
+                             "gaps of the joints in sum, of the radius", cost_name(c)})
+              : Json::array({"method", "", "error, of the size", cost_name(c)});
   tables.push_back(
-      report_table("Methods, best first", Json::array({"method", "", "error, of the size", cost_name(c)}),
-                   rows, fmt::format("Measured against {}. Times are of this computer.", c.reference)));
+      report_table("Methods, best first", columns, rows,
+                   fmt::format("Measured against {}. Times are of this computer.", c.reference)));
   const Json head = {{"kind", "compare"},
                      {"title", scene.model.title().empty() ? scene.file : scene.model.title()},
                      {"subtitle", fmt::format("{} methods against {}", methods.size(), c.reference)},
-                     {"axis", {{"name", "time"}, {"unit", "s"}}},
+                     {"axis", {{"name", reduced ? "load" : "time"}, {"unit", reduced ? "" : "s"}}},
                      {"layers", layers},
                      {"warnings", warnings},
                      {"tables", tables},
@@ -124,9 +137,11 @@ int compare(const CompareArguments& a) {
   const scene::Scene scene = load_scene(a.scene);
   return with_places(scene, [&] {
     const bool motion = a.motion || scene.model.beams().empty();
-    const Comparison c = motion ? compare_motion(scene, a.time.empty() ? std::min(scene.run.time, 1.0)
-                                                                       : parse_time("--time", a.time))
-                                : compare_statics(scene, a.at.empty() ? 0.0 : parse_time("--at", a.at));
+    const bool reduced = scene.run.method == sim::Method::rom && !a.motion && a.at.empty() && a.time.empty();
+    const Comparison c = reduced  ? compare_reduced(scene)
+                         : motion ? compare_motion(scene, a.time.empty() ? std::min(scene.run.time, 1.0)
+                                                                         : parse_time("--time", a.time))
+                                  : compare_statics(scene, a.at.empty() ? 0.0 : parse_time("--at", a.at));
     if (!a.out.empty()) {
       if (viewer_page().empty()) throw result::IoError(a.out, page_is_missing);
       write_report(c, scene, a.out);
@@ -156,7 +171,9 @@ void add_compare(CLI::App& app, int& code) {
   sub->add_flag("--json", a->json, "the result as JSON on stdout");
   sub->footer(
       "A scene with beams is compared where it comes to rest, with a quarter to twice its elements; one "
-      "without as it moves.\n"
+      "without as it moves; one with\nmethod rom as its reduced model stands beside the whole under loads on "
+      "its "
+      "end effectors.\n"
       "The reference is the exact rod where the scene is one (a straight clamped beam, loads at its tip), "
       "else the finest answer.\n\n"
       "Example:\n  limber compare cantilever.yaml --at '0.9 s' --out compare.html");

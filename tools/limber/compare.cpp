@@ -261,7 +261,7 @@ Comparison compare_statics(const scene::Scene& scene, double at) {
 
 Comparison compare_motion(const scene::Scene& scene, double time) {
   Comparison out;
-  out.is_static = false;
+  out.kind = Comparison::Kind::motion;
   out.time = time;
   const double frame = std::max(scene.run.frame, time / 200);
   sim::RunOptions fine = scene.run;

@@ -2,6 +2,7 @@
 // what it costs.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,16 +12,17 @@
 namespace limber::cli {
 
 struct Candidate {
-  std::string method, setting;  // "chain", "10 elements"
-  std::string refusal;          // why it does not apply or did not converge; empty: it ran
-  double seconds = 0;           // of the solve, or of a step
-  double error = 0;             // largest distance from the reference, of the structure's size
+  std::string method, setting;             // "chain", "10 elements"
+  std::string refusal;                     // why it does not apply or did not converge; empty: it ran
+  double seconds = 0;                      // of the solve, or of a step
+  double error = 0;                        // largest distance from the reference, of the structure's size
+  std::optional<double> force_error, gap;  // of a reduced model: see compare_reduced
   result::Layout layout;
   std::vector<result::Snapshot> moments;
 };
 
 struct Comparison {
-  bool is_static = true;
+  enum class Kind { rest, motion, reduced } kind = Kind::rest;
   std::string reference;  // what the others are measured against
   double time = 0;        // [s] whose loads act, or that was simulated
   result::Layout layout;  // of the reference
@@ -35,5 +37,9 @@ Comparison compare_statics(const scene::Scene& scene, double at);
 // How a scene moves: every method of the driver at the scene's step and half of it; the reference takes steps
 // eight times as short.
 Comparison compare_motion(const scene::Scene& scene, double time);
+// The scene's mechanisms reduced to their ends, with all points and with one, against the whole at rest under
+// loads on the ends. Errors: pose of the ends (of the radius, or of half a turn), force that holds them where
+// the whole has them (by its work), gaps of the joints summed (of the radius).
+Comparison compare_reduced(const scene::Scene& scene);
 
 }  // namespace limber::cli

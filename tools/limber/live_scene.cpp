@@ -56,7 +56,8 @@ std::string live_scene_json(const LiveScene& s, const result::Layout& layout, co
                {"step", s.step},
                {"control", s.control},
                {"strength", s.strength},
-               {"holds", s.holds}});
+               {"holds", s.holds},
+               {"reducible", s.reducible}});
 }
 
 std::string note_json(const std::string& text) { return dump({{"type", "note"}, {"text", text}}); }

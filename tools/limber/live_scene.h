@@ -22,6 +22,7 @@ struct LiveScene {
   std::string method;
   double step = 0, strength = 1;
   bool control = true, holds = true;
+  bool reducible = false;  // it names end effectors: its reduced model can get points
 };
 std::string live_scene_json(const LiveScene& scene, const result::Layout& layout,
                             const result::Fields& fields);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "limber/sim/reduce.h"
 #include "terminal.h"
 
 namespace limber::cli {
@@ -89,7 +90,7 @@ void LiveView::start(std::unique_ptr<sim::Driver> driver) {
     server_.tell(note_json("the recording ends here"));
   }
   handle_.reset();
-  failed_ = false;
+  failed_ = warned_ = false;
   mass_ = 0;
   for (const Body& body : driver_->model().bodies()) mass_ += body.inertia.m;
   if (!(mass_ > 0)) mass_ = 1;
@@ -110,6 +111,7 @@ void LiveView::tell_scene() {
   s.step = options_.step;
   s.strength = strength_;
   s.holds = driver_->can_hold();
+  s.reducible = !options_.rom.ends.empty();
   server_.set_scene(live_scene_json(s, driver_->layout(), fields_));
   changed_ = true;
 }
@@ -170,6 +172,8 @@ bool LiveView::one_step() {
         note_json(report.ok() ? "stopped: a value is no longer finite" : "stopped: " + report.message));
     return false;
   }
+  if (!report.warning.empty() && !warned_) server_.tell(note_json(report.warning));
+  warned_ = warned_ || !report.warning.empty();
   ++step_;
   driver_->set_clock(step_, time());
   return true;
@@ -258,13 +262,58 @@ void LiveView::cut(const Command& c) {
 
 bool LiveView::is_cut() const { return driver_->model().changes().size() != scene_.model.changes().size(); }
 
+// The reduced model gets a linearisation point where the whole mechanism rests under the present loads and
+// the present pull.
+void LiveView::add_point() {
+  if (options_.rom.ends.empty())
+    throw std::invalid_argument("the scene names no end effectors (run.rom.ends): it has no reduced model");
+  auto reduced = std::make_shared<rom::ReducedModel>(
+      options_.reduced ? *options_.reduced : sim::reduce(scene_.model, options_.rom));
+  rom::PointRequest request;
+  request.time = time();
+  std::string under = "under its loads";
+  if (handle_) {
+    const int body = driver_->held_body();
+    const rom::Mechanism* of = nullptr;
+    for (const rom::Mechanism& m : reduced->mechanisms)
+      for (const int e : m.ends)
+        if (m.bodies[e] == body) of = &m;
+    if (!of) throw std::invalid_argument("a point is where an end effector is pulled: pull one of them");
+    const result::Pull pull = driver_->pull();
+    const Vec3 moment = (pull.point - snapshot_.positions[body]).cross(pull.force);
+    const Mat3 base =
+        of->free_base ? math::to_matrix(snapshot_.rotations[of->bodies[0]]) : Mat3(Mat3::Identity());
+    request.loads.push_back(
+        {driver_->model().bodies()[body].name, base.transpose() * pull.force, base.transpose() * moment});
+    under = fmt::format("with {:.3g} N on {}", pull.force.norm(), request.loads[0].end);
+  }
+  sim::add_point(scene_.model, *reduced, request, options_.rom.build);
+  options_.rom.points.push_back(request);
+  options_.reduced = reduced;
+  std::size_t points = 0;
+  for (const rom::Mechanism& m : reduced->mechanisms) points = std::max(points, m.points.size());
+  if (options_.method == sim::Method::rom) {
+    auto driver = std::make_unique<sim::Driver>(scene_.model, options_);
+    driver->load(driver_->save());
+    driver->set_clock(step_, time());
+    const std::optional<result::Handle> held = handle_;
+    start(std::move(driver));
+    if (held && driver_->hold(*held)) handle_ = held;
+  }
+  server_.tell(note_json(fmt::format("point {} of the reduced model: at rest {}", points, under)));
+  tell_scene();
+}
+
 void LiveView::set_parameter(const Command& c) {
   const std::string name = c.text("name"), value = c.text("value");
   scene::LoadOptions load = scene_.options;
   std::erase_if(load.set, [&](const auto& s) { return s.first == name; });
   load.set.emplace_back(name, value);
   scene::Scene changed = scene::parse(scene_.sources.front().text, scene_.file, {}, load, &scene_.sources);
-  auto driver = std::make_unique<sim::Driver>(changed.model, options_);
+  sim::RunOptions options = options_;
+  options.reduced = nullptr;  // it was of other parameters
+  auto driver = std::make_unique<sim::Driver>(changed.model, options);
+  options_ = options;
   const bool cut = is_cut();
   scene_ = std::move(changed);
   try {  // the same coordinates: it goes on where it was
@@ -334,13 +383,23 @@ void LiveView::rewind(double t) {
 }
 
 void LiveView::save_scene() {
-  const std::optional<Model> model = driver_->model_at();
+  std::optional<Model> model = driver_->model_at();
+  if (!model && options_.method == sim::Method::rom) {  // its points are what is worth keeping
+    const std::string text =
+        fmt::format("# {}, with the linearisation points of its reduced model, written by limber view.\n{}",
+                    driver_->layout().title, scene::write_yaml(scene_.model, options_));
+    return tell_saved("points.yaml", text);
+  }
   if (!model) return server_.tell(note_json("this method cannot write its state as a scene"));
   const std::string text = fmt::format(
       "# {} at t = {:.6g} s, written by limber view. Time begins at 0 again: what depends on t starts "
       "over.\n{}",
       driver_->layout().title, time(), scene::write_yaml(*model, options_));
-  server_.tell(Json({{"type", "saved"}, {"name", "state.yaml"}, {"text", text}})
+  tell_saved("state.yaml", text);
+}
+
+void LiveView::tell_saved(const char* name, const std::string& text) {
+  server_.tell(Json({{"type", "saved"}, {"name", name}, {"text", text}})
                    .dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
@@ -360,6 +419,7 @@ void LiveView::apply(const std::string& text) {
     if (what == "reset") restart();
     if (what == "grab") grab(c);
     if (what == "cut") cut(c);
+    if (what == "point") add_point();
     if (what == "drag" && handle_) {
       handle_->target = c.vector("target");
       driver_->hold(*handle_);

@@ -39,11 +39,13 @@ class LiveView {
   void grab(const Command& c);
   void cut(const Command& c);
   bool is_cut() const;  // by hand
+  void add_point();
   void set_parameter(const Command& c);
   void switch_method(const std::string& name);
   void rewind(double time);
   void restart();
   void save_scene();
+  void tell_saved(const char* name, const std::string& text);
   void advance(double until);
   bool one_step();
   void remember();
@@ -67,6 +69,7 @@ class LiveView {
   std::int64_t step_ = 0;
   std::uint32_t epoch_ = 0, index_ = 0;
   bool paused_ = false, failed_ = false, changed_ = true;
+  bool warned_ = false;  // of what the method says about its numbers
   double speed_ = 1, loads_ = 1, command_ = 0, pace_ = 0;
   double anchor_wall_ = 0, anchor_time_ = 0;
   double pace_wall_ = 0, pace_time_ = 0, last_publish_ = -1, last_readings_ = 0;

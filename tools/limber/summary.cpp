@@ -83,6 +83,7 @@ std::string summary_text(const sim::RunResult& r, const sim::RunRequest& request
     rows.emplace_back(
         "warning", fmt::format("{} had to be split to converge; a shorter step may be faster",
                                format_count(static_cast<std::size_t>(r.report.substeps), "step", "steps")));
+  if (!r.report.warning.empty()) rows.emplace_back("warning", r.report.warning);
   std::string text = format_rows(rows);
   if (exported) text += "\n" + format_rows(describe_files(r.folder));
   return text;
@@ -103,6 +104,7 @@ std::string summary_json(const sim::RunResult& r, const sim::RunRequest& request
                      {"frames", r.frames},
                      {"worst", r.report.worst},
                      {"message", r.report.message},
+                     {"warning", r.report.warning},
                      {"energies", energies},
                      {"wall_seconds", r.wall_seconds},
                      {"real_time_factor", simulated_here(r, request) / r.wall_seconds},

@@ -20,6 +20,7 @@ interface SceneMessage {
   control: boolean; // false: a run that can only be watched
   strength: number; // of the handle [N/m]
   holds: boolean; // the method can be pulled at
+  reducible: boolean; // its reduced model can get points
 }
 
 type Message =
@@ -103,7 +104,7 @@ export class Live {
       this.makePlots();
     }
     parts.fieldRange = (field) => this.range(field);
-    this.controls.show(scene.parameters, scene.methods, scene.method, scene.control, scene.strength);
+    this.controls.show(scene.parameters, scene.methods, scene.method, scene.control, scene.strength, scene.reducible);
     this.controls.setEnabled(this.inControl && scene.control);
     byId('subtitle').textContent = scene.control ? `live, ${scene.method}` : `watching a run, ${scene.method}`;
   }

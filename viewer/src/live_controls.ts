@@ -66,6 +66,7 @@ export class Controls {
       speed, this.slider, this.clock, this.pace, this.here, stage.pictureButton(),
       button('save', 'Save scene', 'Write the present state as a scene file', {do: 'save'}));
     document.addEventListener('keydown', (e) => {
+      if (e.key === 'p' && !/^(INPUT|SELECT)$/.test((e.target as HTMLElement).tagName)) document.getElementById('point')?.click();
       if (e.key !== ' ' || /^(INPUT|SELECT|BUTTON|SUMMARY)$/.test((e.target as HTMLElement).tagName)) return;
       this.play.click();
       e.preventDefault();
@@ -75,7 +76,7 @@ export class Controls {
   setEnabled(on: boolean): void {
     for (const input of this.inputs) input.disabled = !on;
     for (const input of this.parameterBox.querySelectorAll('input')) input.disabled = !on;
-    for (const input of this.methodBox.querySelectorAll<HTMLInputElement | HTMLSelectElement>('input, select')) input.disabled = !on;
+    for (const input of this.methodBox.querySelectorAll<HTMLInputElement | HTMLSelectElement | HTMLButtonElement>('input, select, button')) input.disabled = !on;
   }
 
   showTime(history: LiveFrame[], scrubbed: number, latest: LiveFrame): void {
@@ -93,12 +94,12 @@ export class Controls {
     this.here.disabled = scrubbed < 0 || this.play.disabled;
   }
 
-  show(parameters: Parameter[], methods: MethodChoice[], method: string, control: boolean, strength: number): void {
+  show(parameters: Parameter[], methods: MethodChoice[], method: string, control: boolean, strength: number, reducible: boolean): void {
     const key = parameters.map((p) => p.name).join();
     if (key !== this.shownParameters) this.makeParameters(parameters, control, strength);
     this.shownParameters = key;
     for (const p of parameters) this.showValue(p);
-    this.makeMethods(methods, method);
+    this.makeMethods(methods, method, reducible && control);
   }
 
   private makeParameters(parameters: Parameter[], control: boolean, strength: number): void {
@@ -146,11 +147,15 @@ export class Controls {
     return element('div', {class: 'row'}, element('label', {for: id}, label), out, input);
   }
 
-  private makeMethods(methods: MethodChoice[], method: string): void {
+  private makeMethods(methods: MethodChoice[], method: string, reducible: boolean): void {
     const select = element('select', {id: 'method', 'aria-label': 'Method'}, ...methods.map((m) =>
       element('option', {value: m.name, selected: m.name === method, disabled: !m.applies, title: m.reason}, m.applies ? m.label : `${m.label} (does not apply)`)));
     select.addEventListener('change', () => this.send({do: 'method', name: select.value}));
     const refused = methods.filter((m) => !m.applies).map((m) => element('p', {class: 'dim'}, `${m.label}: ${m.reason}`));
     this.methodBox.replaceChildren(element('div', {class: 'row'}, element('label', {for: 'method'}, 'Method'), select), ...refused);
+    if (!reducible) return;
+    const point = element('button', {type: 'button', id: 'point', title: 'A linearisation point of the reduced model where the whole mechanism rests under its loads and your pull (p)'}, 'Add point');
+    point.addEventListener('click', () => this.send({do: 'point'}));
+    this.methodBox.append(element('div', {class: 'row'}, point));
   }
 }

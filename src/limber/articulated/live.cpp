@@ -111,6 +111,11 @@ bool hold(const System& system, Workspace& workspace, const result::Handle& hand
   return true;
 }
 
+int held_body(Workspace& workspace) {
+  const auto& held = workspace.data().held;
+  return held ? held->at.link : -1;
+}
+
 void release(const System& system, Workspace& workspace) {
   const SystemData& s = system.data();
   WorkspaceData& w = workspace.data();

@@ -12,6 +12,7 @@ namespace limber::articulated {
 // False if there is no such part, or it cannot be held (the car of a rider).
 bool hold(const System& system, Workspace& workspace, const result::Handle& handle);
 void release(const System& system, Workspace& workspace);
+int held_body(Workspace& workspace);                                                // −1: none
 result::Pull pull(const System& system, const State& state, Workspace& workspace);  // zero if nothing is held
 
 // All weight, loads, wind and riders times this, from the next step on.

@@ -43,8 +43,15 @@ void place_mechanisms(SystemData& s, const Partition& parts) {
     std::vector<PlacedInput> inputs;
     for (const Input& input : m.inputs)
       for (const Drive& d : s.model.drives())
-        if (d.joint.value == m.bodies[input.joint]) inputs.push_back({d.target[input.dof]});
+        if (d.joint.value == m.bodies[input.joint])
+          inputs.push_back(
+              {d.target[input.dof], d.kind == Drive::Kind::servo ? d.kd[input.dof] / d.kp[input.dof] : 0.0});
     s.inputs.push_back(std::move(inputs));
+    std::vector<PlacedInput> servos;
+    for (const CappedServo& servo : m.servos)
+      for (const Drive& d : s.model.drives())
+        if (d.joint.value == m.bodies[servo.joint]) servos.push_back({d.target[servo.dof]});
+    s.servos.push_back(std::move(servos));
   }
   for (const int body : parts.props) {
     const Inertia& I = s.model.bodies()[body].inertia;
@@ -118,7 +125,9 @@ void lay_out(SystemData& s) {
         for (c.component = 0; c.component < 3; ++c.component)
           add(p.name + axes[c.component], unit_of(p.quantity), c);
         break;
-      case Quantity::joint_position: {
+      case Quantity::joint_position:
+      case Quantity::joint_velocity:
+      case Quantity::joint_force: {
         if (p.loop.valid()) break;
         const JointKind kind = s.model.joints()[c.joint].kind;
         for (c.component = 0; c.component < dof_count(kind); ++c.component)
@@ -152,6 +161,7 @@ void lay_out(SystemData& s) {
   if (s.model.contact()) {
     own("contact.count", "", Column::Own::contacts, -1);
     own("contact.overlap", "m", Column::Own::overlap, -1);
+    own("contact.cone_violation", "", Column::Own::cone, -1);
   }
   for (std::size_t k = 0; k < s.reduced.mechanisms.size(); ++k) {
     const Mechanism& m = s.reduced.mechanisms[k];
@@ -170,8 +180,6 @@ void lay_out(SystemData& s) {
 void refuse_probes(const Model& model) {
   std::vector<Problem> problems;
   for (const Probe& p : model.probes()) switch (p.quantity) {
-      case Quantity::joint_velocity:
-      case Quantity::joint_force:
       case Quantity::tension:
       case Quantity::curvature:
       case Quantity::twist:
@@ -280,6 +288,7 @@ MechanismScratch::MechanismScratch(const Mechanism& m, int base_freedoms) : blen
   ends.z = VecX::Zero(m.modes);
   ends.input = VecX::Zero(m.inputs.size());
   rhs = v = v_new = VecX::Zero(n);
+  servos.cut.resize(m.servos.size());
   X.resize(m.bodies.size());
   if (m.points.size() > 1) X_other.resize(m.bodies.size());
 }

@@ -123,7 +123,7 @@ class Builder {
       for (int c = 0; c < 6 * ends_; ++c) Eigen::Map<Vec6>{map + 6 * c} = K.projector.block<6, 1>(6 * e, c);
     }
     store_momentum(out);
-    store_limits(K.inverse, inputs, out);
+    store_watched(K.inverse, inputs, out);
     return out;
   }
 
@@ -298,25 +298,25 @@ class Builder {
     }
   }
 
-  void store_limits(const MatX& K, int inputs, Point& out) {
-    const int n = static_cast<int>(shapes_.size()), limits = static_cast<int>(m_.limits.size());
-    out.limit_rows = MatX::Zero(limits, n + inputs);
-    out.limit_compliance = MatX::Zero(limits, limits);
+  void store_watched(const MatX& K, int inputs, Point& out) {
+    const int n = static_cast<int>(shapes_.size()), count = m_.watched();
+    out.watched_rows = MatX::Zero(count, n + inputs);
+    out.watched_compliance = MatX::Zero(count, count);
     const std::vector<Vec6> none(motion_.tree.size(), Vec6::Zero());
     std::vector<double> tau(motion_.tree.v_count(), 0.0);
-    const auto rate = [&](const Response& r, int k) {
-      return r.rates[motion_.tree[m_.limits[k].joint].v + m_.limits[k].dof];
+    const auto place = [&](int k) {
+      const auto [joint, dof] = m_.watched_joint(k);
+      return motion_.tree[joint].v + dof;
     };
-    for (int k = 0; k < limits; ++k) {
+    for (int k = 0; k < count; ++k) {
       for (int c = 0; c < n + inputs; ++c)
-        out.limit_rows(k, c) = rate(c < n ? shapes_[c] : held_inputs_[c - n], k);
-      const int at = motion_.tree[m_.limits[k].joint].v + m_.limits[k].dof;
-      tau[at] = 1;
+        out.watched_rows(k, c) = (c < n ? shapes_[c] : held_inputs_[c - n]).rates[place(k)];
+      tau[place(k)] = 1;
       Response r;
       motion_.solve(none, tau, r);
-      tau[at] = 0;
+      tau[place(k)] = 0;
       hold_ends(K, r);
-      for (int other = 0; other < limits; ++other) out.limit_compliance(other, k) = rate(r, other);
+      for (int other = 0; other < count; ++other) out.watched_compliance(other, k) = r.rates[place(other)];
     }
   }
 

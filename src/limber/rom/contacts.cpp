@@ -265,10 +265,10 @@ class Contacts {
       double at = 0, rate = 0;
       for (int i = 0; i < x.blend.count; ++i) {
         const Point& p = m.points[x.blend.point[i]];
-        double angle = p.limit_at[l];
-        for (int c = 0; c < columns; ++c) angle += p.limit_rows(l, c) * x.blend.u[i][c];
+        double angle = p.watched_at[l];
+        for (int c = 0; c < columns; ++c) angle += p.watched_rows(l, c) * x.blend.u[i][c];
         at += x.blend.weight[i] * angle;
-        for (int c = 0; c < n; ++c) rate += x.blend.weight[i] * p.limit_rows(l, c) * x.v_new[base + c];
+        for (int c = 0; c < n; ++c) rate += x.blend.weight[i] * p.watched_rows(l, c) * x.v_new[base + c];
       }
       const double side = m.limits[l].upper ? 1 : -1;
       const double gap = side * (m.limits[l].bound - at);
@@ -282,7 +282,7 @@ class Contacts {
       for (int i = 0; i < x.blend.count; ++i)
         for (int c = 0; c < n; ++c)
           row.side[0].J[3 * (base + c)] -=
-              side * x.blend.weight[i] * m.points[x.blend.point[i]].limit_rows(l, c);
+              side * x.blend.weight[i] * m.points[x.blend.point[i]].watched_rows(l, c);
       finish(row.side[0], x);
       w_.lambda.resize(4 * static_cast<std::size_t>(w_.row_count), 0.0);
       std::fill_n(w_.lambda.begin() + 4 * (w_.row_count - 1), 4, 0.0);
@@ -298,7 +298,7 @@ class Contacts {
     const Blend& blend = w_.mechanisms[k].blend;
     double out = 0;
     for (int i = 0; i < blend.count; ++i)
-      out += blend.weight[i] * m.points[blend.point[i]].limit_compliance(a.limit, b.limit);
+      out += blend.weight[i] * m.points[blend.point[i]].watched_compliance(a.limit, b.limit);
     return m.limits[a.limit].upper == m.limits[b.limit].upper ? out : -out;
   }
 

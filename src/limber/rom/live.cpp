@@ -40,6 +40,8 @@ bool hold(const System& system, Workspace& workspace, const result::Handle& hand
 
 void release(Workspace& workspace) { workspace.data().held.reset(); }
 
+int held_body(Workspace& workspace) { return workspace.data().held ? workspace.data().held->body : -1; }
+
 result::Pull pull(const System& system, const State& state, Workspace& workspace) {
   const SystemData& s = system.data();
   WorkspaceData& w = workspace.data();

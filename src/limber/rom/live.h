@@ -9,6 +9,7 @@ namespace limber::rom {
 // there.
 bool hold(const System& system, Workspace& workspace, const result::Handle& handle);
 void release(Workspace& workspace);
+int held_body(Workspace& workspace);                                                // −1: none
 result::Pull pull(const System& system, const State& state, Workspace& workspace);  // zero if nothing is held
 
 // All weight of free bodies and all loads times this, from the next step on.

@@ -18,7 +18,7 @@ namespace {
 
 constexpr char magic[] = "limber-rom\n";
 constexpr std::size_t magic_size = sizeof magic - 1;
-constexpr std::uint32_t version = 1;
+constexpr std::uint32_t version = 2;
 
 // One walk over all fields, for writing and for reading.
 struct Writer {
@@ -104,12 +104,13 @@ void point(File& f, P& p) {
   matrix(f, p.input);
   f.number(p.time);
   matrix(f, p.wrench);
-  for (auto* m : {&p.C, &p.K, &p.M, &p.D, &p.input_force, &p.momentum, &p.limit_rows, &p.limit_compliance})
+  for (auto* m :
+       {&p.C, &p.K, &p.M, &p.D, &p.input_force, &p.momentum, &p.watched_rows, &p.watched_compliance})
     matrix(f, *m);
   inertia(f, p.inertia);
   whole(f, p.rank);
   f.list(p.map);
-  f.list(p.limit_at);
+  f.list(p.watched_at);
 }
 
 template <class File, class Mech>
@@ -124,6 +125,10 @@ void mechanism(File& f, Mech& m) {
   items(f, m.inputs, [&](auto& x) { whole(f, x.joint), whole(f, x.dof), f.number(x.gain); });
   items(f, m.limits,
         [&](auto& x) { whole(f, x.joint), whole(f, x.dof), whole(f, x.upper), f.number(x.bound); });
+  items(f, m.servos, [&](auto& x) {
+    whole(f, x.joint), whole(f, x.dof);
+    f.number(x.kp), f.number(x.kd), f.number(x.most);
+  });
   items(f, m.sites, [&](auto& x) { whole(f, x.a), whole(f, x.b), vec3(f, x.on_a), vec3(f, x.on_b); });
   items(f, m.inertias, [&](auto& x) { inertia(f, x); });
   items(f, m.points, [&](auto& p) { point(f, p); });
@@ -138,7 +143,7 @@ void check(const Mechanism& m) {
     throw std::invalid_argument(fmt::format("reduced model: {}", what));
   };
   const int links = static_cast<int>(m.bodies.size()), n = m.coordinates(), columns = m.columns();
-  const int inputs = static_cast<int>(m.inputs.size()), limits = static_cast<int>(m.limits.size());
+  const int inputs = static_cast<int>(m.inputs.size()), watched = m.watched();
   if (m.names.size() != m.bodies.size() || m.inertias.size() != m.bodies.size())
     wrong("lists of links differ in length");
   if (m.ends.empty() || m.points.empty() || m.modes < 0) wrong("it has no end effector or no point");
@@ -150,15 +155,18 @@ void check(const Mechanism& m) {
     if (i.joint < 0 || i.joint >= links) wrong("an input is of no joint of it");
   for (const JointLimit& l : m.limits)
     if (l.joint < 0 || l.joint >= links) wrong("a limit is of no joint of it");
+  for (const CappedServo& c : m.servos)
+    if (c.joint < 0 || c.joint >= links || !(c.most > 0) || !(c.kp >= 0) || !(c.kd >= 0))
+      wrong("a servo of it makes no sense");
   for (const Point& p : m.points) {
     const bool good =
         static_cast<int>(p.X.size()) == links && p.input.size() == inputs &&
         p.wrench.size() == 6 * static_cast<int>(m.ends.size()) && p.C.rows() == n && p.C.cols() == n &&
         p.K.rows() == n && p.K.cols() == n && p.M.rows() == n && p.M.cols() == n && p.D.rows() == n &&
         p.D.cols() == n && p.input_force.rows() == n && p.input_force.cols() == inputs &&
-        p.momentum.rows() == 6 && p.momentum.cols() == n && p.limit_rows.rows() == limits &&
-        p.limit_rows.cols() == columns && p.limit_compliance.rows() == limits &&
-        p.limit_compliance.cols() == limits && static_cast<int>(p.limit_at.size()) == limits &&
+        p.momentum.rows() == 6 && p.momentum.cols() == n && p.watched_rows.rows() == watched &&
+        p.watched_rows.cols() == columns && p.watched_compliance.rows() == watched &&
+        p.watched_compliance.cols() == watched && static_cast<int>(p.watched_at.size()) == watched &&
         p.map.size() == static_cast<std::size_t>(links) * 6 * columns && p.rank >= 1 && p.rank <= n;
     if (!good) wrong("a point has matrices of another size");
   }

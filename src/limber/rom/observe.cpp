@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "limber/elastic/joint_law.h"
 #include "limber/multibody/closing_joint.h"
+#include "limber/multibody/joint_kinematics.h"
 #include "limber/rom/statics.h"
 #include "limber/rom/system.h"
 
@@ -66,7 +68,11 @@ class Observer {
         return c.at.body.valid() ? (w_.X[c.at.body.value].R * twist(c.at.body.value).head<3>())[c.component]
                                  : 0;
       case Quantity::joint_position:
-        return joint_coordinate(c);
+        return joint_at(c.joint).x[c.component];
+      case Quantity::joint_velocity:
+        return joint_at(c.joint).rate[c.component];
+      case Quantity::joint_force:
+        return joint_force(c.joint)[c.component];
       case Quantity::spring_length:
         return spring(c.spring).length;
       case Quantity::spring_tension:
@@ -91,12 +97,14 @@ class Observer {
         return w_.contact_count;
       case Column::Own::overlap:
         return w_.overlap;
+      case Column::Own::cone:
+        return w_.cone_violation;
       case Column::Own::distance:
         return w_.mechanisms[c.mechanism].blend.distance;
       case Column::Own::gap:
         return joint_gap(s_.reduced.mechanisms[c.mechanism], w_.mechanisms[c.mechanism].X);
       case Column::Own::out_of_range:
-        return out_of_range(c.mechanism) ? 1 : 0;
+        return out_of_range(s_.reduced.mechanisms[c.mechanism], w_.mechanisms[c.mechanism].blend) ? 1 : 0;
       case Column::Own::momentum:
         return momentum(c.mechanism)[3 + c.component];
       case Column::Own::angular:
@@ -105,18 +113,6 @@ class Observer {
         break;
     }
     return 0;
-  }
-
-  // The force that would hold an end where it is, against the range that the points were chosen for.
-  bool out_of_range(int k) const {
-    const Mechanism& m = s_.reduced.mechanisms[k];
-    const Blend& b = w_.mechanisms[k].blend;
-    for (std::size_t e = 0; e < m.ends.size(); ++e)
-      if (b.force.segment<3>(6 * e + 3).norm() > 1.05 * m.quality.force + 1e-9 ||
-          b.force.segment<3>(6 * e).norm() >
-              1.05 * m.quality.moment + 0.1 * m.quality.force * m.radius + 1e-9)
-        return true;
-    return false;
   }
 
   // Of all links as they move, about their centre of mass, world axes: (angular; linear).
@@ -139,16 +135,56 @@ class Observer {
     return sum;
   }
 
-  double joint_coordinate(const Column& c) const {
-    const Joint& j = s_.model.joints()[c.joint];
+  // A joint as the links stand: coordinates (x: rotation vectors), rates.
+  struct JointAt {
+    double q[7] = {};
+    DofArray x{};
+    Vec6 rate = Vec6::Zero();
+  };
+  JointAt joint_at(int body) const {
+    const Joint& j = s_.model.joints()[body];
     const Pose X_WF = j.parent.valid() ? w_.X[j.parent.value] * j.X_PF : j.X_PF;
-    const Pose X = X_WF.inverse() * (w_.X[c.joint] * j.X_BM);
-    if (j.kind == JointKind::free)
-      return c.component < 3 ? math::so3_log(X.R)[c.component] : X.p[c.component - 3];
-    double q[7];
-    DofArray x;
-    multibody::closing_coordinates(j.kind, X, q, x);
-    return x[c.component];
+    const Pose X = X_WF.inverse() * (w_.X[body] * j.X_BM);
+    JointAt out;
+    if (j.kind == JointKind::free) {
+      const Vec3 turn = math::so3_log(X.R);
+      const Quat r = math::to_quat(X.R);
+      out.q[0] = r.w(), out.q[1] = r.x(), out.q[2] = r.y(), out.q[3] = r.z();
+      for (int k = 0; k < 3; ++k) out.x[k] = turn[k], out.x[3 + k] = out.q[4 + k] = X.p[k];
+    } else {
+      multibody::closing_coordinates(j.kind, X, out.q, out.x);
+    }
+    Vec6 V = j.X_BM.inverse_motion(twist(body));
+    if (j.parent.valid()) V -= X.inverse_motion(j.X_PF.inverse_motion(twist(j.parent.value)));
+    const int n = dof_count(j.kind);
+    const multibody::Subspace S = multibody::motion_subspace(j.kind, out.q);
+    for (int k = 0; k < n; ++k) out.rate[k] = S.col(k).dot(V) / S.col(k).squaredNorm();
+    return out;
+  }
+
+  // Elastic + damping + drive force on the coordinates: what the reduced model says the joint carries.
+  Vec6 joint_force(int body) const {
+    const Joint& j = s_.model.joints()[body];
+    const JointAt at = joint_at(body);
+    elastic::JointConfiguration c;
+    c.q = at.x;
+    if (j.kind == JointKind::spherical || j.kind == JointKind::free)
+      c.R = math::to_matrix(Quat(at.q[0], at.q[1], at.q[2], at.q[3]));
+    if (j.kind == JointKind::free) c.p = Vec3(at.q[4], at.q[5], at.q[6]);
+    Vec6 out = -elastic::joint_energy_gradient(j.kind, j.law, c).gradient;
+    for (int k = 0; k < dof_count(j.kind); ++k) out[k] -= j.law.damping[k] * at.rate[k];
+    for (const Drive& d : s_.model.drives()) {
+      if (d.joint.value != body) continue;
+      for (int k = 0; k < dof_count(j.kind); ++k) {
+        const double target = d.target[k].value(state_.t);
+        out[k] += d.kind == Drive::Kind::force
+                      ? target
+                      : std::clamp(d.kp[k] * (target - at.x[k]) +
+                                       d.kd[k] * (d.target[k].rate(state_.t) - at.rate[k]),
+                                   -d.max_force[k], d.max_force[k]);
+      }
+    }
+    return out;
   }
 
   elastic::SpringState spring(int k) const {
@@ -200,6 +236,16 @@ class Observer {
 };
 
 }  // namespace
+
+bool out_of_range(const Mechanism& m, const Blend& b) {
+  const Quality& q = m.quality;
+  if (q.tested == 0) return false;
+  for (std::size_t e = 0; e < m.ends.size(); ++e)
+    if (b.force.segment<3>(6 * e + 3).norm() > 1.05 * q.force + 1e-9 ||
+        b.force.segment<3>(6 * e).norm() > 1.05 * q.moment + 0.1 * q.force * m.radius + 1e-9)
+      return true;
+  return false;
+}
 
 void observe(const System& system, const State& state, Workspace& workspace, result::Snapshot& snapshot) {
   const SystemData& s = system.data();

@@ -154,6 +154,9 @@ class Partitioner {
         if (drive.target[k].is_constant() || (servo && drive.kp[k] == 0)) continue;
         out.inputs.push_back({place(drive.joint.value), k, servo ? drive.kp[k] : 1.0});
       }
+      for (int k = 0; k < dof_count(model_[drive.joint].kind); ++k)
+        if (drive.kind == Drive::Kind::servo && std::isfinite(drive.max_force[k]))
+          out.servos.push_back({place(drive.joint.value), k, drive.kp[k], drive.kd[k], drive.max_force[k]});
     }
     for (const int body : bodies) {
       const Joint& joint = model_.joints()[body];
@@ -254,6 +257,7 @@ Model model_of(const Model& model, const Mechanism& m, const std::vector<Pose>& 
     if (place[drive.joint.value] < 0) continue;
     drive.joint = JointId{place[drive.joint.value]};
     for (TimeFunction& f : drive.target) f = TimeFunction(f.value(t));
+    drive.max_force = dofs(std::numeric_limits<double>::infinity());  // cut where it acts (servos.cpp)
     parts.drives.push_back(drive);
   }
   for (Loop loop : model.loops()) {

@@ -50,6 +50,12 @@ struct JointLimit {
   double bound = 0;  // [rad or m]
 };
 
+// A servo whose force is cut at ±most.
+struct CappedServo {
+  int joint = 0, dof = 0;
+  double kp = 0, kd = 0, most = 0;
+};
+
 // Where the two halves of a joint meet, in the bodies' frames; −1: the base.
 struct JointSite {
   int a = -1, b = -1;
@@ -67,9 +73,10 @@ struct Point {
   Inertia inertia;          // of all links, in the base's frame
   int rank = 0;             // of C
   std::vector<double> map;  // (links) B_l: 6 × (n + inputs), column-major
-  std::vector<double> limit_at;  // (limits) coordinate there
-  MatX limit_rows;               // (limits × (n + inputs)) its change
-  MatX limit_compliance;         // (limits × limits) what a force on it moves it with the ends held
+  // Coordinates that are watched: of every limit, then of every capped servo.
+  std::vector<double> watched_at;  // (watched) there
+  MatX watched_rows;               // (watched × (n + inputs)) its change
+  MatX watched_compliance;         // (watched × watched) what a force on it moves it with the ends held
   // For blending (blend.cpp): a basis U of the range of C, turned to fit its neighbours', and the matrices in
   // it.
   MatX U, C_U, M_U, D_U, K_U;
@@ -94,6 +101,7 @@ struct Mechanism {
   int modes = 0;
   std::vector<Input> inputs;
   std::vector<JointLimit> limits;
+  std::vector<CappedServo> servos;
   std::vector<JointSite> sites;   // of joints that hold their two halves together, loops too
   std::vector<Inertia> inertias;  // (bodies) in their own frames
   std::vector<Point> points;      // the first: at rest
@@ -101,6 +109,13 @@ struct Mechanism {
 
   int coordinates() const { return 6 * static_cast<int>(ends.size()) + modes; }
   int columns() const { return coordinates() + static_cast<int>(inputs.size()); }
+  int watched() const { return static_cast<int>(limits.size() + servos.size()); }
+  // Joint and freedom of a watched coordinate.
+  std::pair<int, int> watched_joint(int k) const {
+    const int n = static_cast<int>(limits.size());
+    return k < n ? std::pair(limits[k].joint, limits[k].dof)
+                 : std::pair(servos[k - n].joint, servos[k - n].dof);
+  }
 };
 
 struct ReducedModel {

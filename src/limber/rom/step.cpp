@@ -6,6 +6,8 @@
 // A free base is six more unknowns, with the momentum P u̇ of the links against it: 𝓜 = (I, P; Pᵀ, M).
 // Unknowns are those of the basis U of admissible directions. The centre of mass of a free mechanism moves by
 // its momentum alone.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -20,6 +22,8 @@ void set_matrices(const Mechanism& m, int base, double h, double theta, Mechanis
   const int n = m.coordinates();
   const bool one = w.blend.count == 1;
   const int point = one ? w.blend.point[0] : -1;
+  if (x.is_cut) x.inverse = x.uncut;  // servos were cut in the step before
+  x.is_cut = false;
   if (one && x.point == point && x.h == h && x.theta == theta) return;
   x.h = h, x.theta = theta, x.point = point;
   const MatX* U = nullptr;
@@ -167,7 +171,7 @@ void read_ends(const SystemData& s, const State& state, int k, double t, Mechani
   if (m.free_base) q += 10;
   for (std::size_t e = 0; e < m.ends.size(); ++e) w.ends.X[e] = pose_at(q + 7 * e);
   for (int z = 0; z < m.modes; ++z) w.ends.z[z] = q[7 * m.ends.size() + z];
-  for (std::size_t i = 0; i < m.inputs.size(); ++i) w.ends.input[i] = s.inputs[k][i].value.value(t);
+  for (std::size_t i = 0; i < m.inputs.size(); ++i) w.ends.input[i] = s.inputs[k][i].at(t);
   blend_at(m, w.ends, w.blend);
 }
 
@@ -244,6 +248,26 @@ const std::vector<Pose>& update_links(const System& system, const State& state, 
   return w.X;
 }
 
+// Velocities of free bodies after the step, before anything touches them.
+static void free_bodies(const SystemData& s, const State& state, double t, double h, WorkspaceData& w) {
+  for (std::size_t p = 0; p < s.props.size(); ++p) {
+    const PropPlace& prop = s.props[p];
+    const double* v = state.v.data() + prop.v;
+    double* to = w.prop_v.data() + 6 * p;
+    const Vec3 g = w.load * s.model.gravity().value(t);
+    for (int c = 0; c < 3; ++c) to[c] = v[c], to[3 + c] = v[3 + c] + h * g[c];
+    for (const PlacedLoad& load : s.loads) {
+      if (load.at.prop != static_cast<int>(p)) continue;
+      const Pose& X = w.X[prop.body];
+      const Vec6 wrench = w.load * load_wrench(s.model.point_loads()[load.load], X, t);
+      const Vec3 f = X.R * wrench.tail<3>(),
+                 moment = X.R * (wrench.head<3>() - prop.com.cross(wrench.tail<3>()));
+      const Vec3 dw = X.R * (prop.inertia.I.inverse() * (X.R.transpose() * moment));
+      for (int c = 0; c < 3; ++c) to[c] += h * dw[c], to[3 + c] += h * f[c] / prop.inertia.m;
+    }
+  }
+}
+
 result::SolveReport step(const System& system, State& state, Workspace& workspace, double h) {
   const SystemData& s = system.data();
   WorkspaceData& w = workspace.data();
@@ -259,6 +283,14 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
   for (std::size_t k = 0; k < s.mechanisms.size(); ++k) {
     MechanismScratch& x = w.mechanisms[k];
     read_ends(s, state, static_cast<int>(k), t, x);
+    const Mechanism& m = s.reduced.mechanisms[k];
+    if (w.warned || !out_of_range(m, x.blend)) continue;
+    w.warned = true;
+    report.warning = fmt::format(
+        "at t = {:.4g} s \"{}\" leaves the loads its points were chosen for ({:.4g} N, {:.4g} N m on every "
+        "end): "
+        "from there on its errors may be larger than the model says",
+        state.t, m.name, m.quality.force, m.quality.moment);
   }
   if (touching || inner) place_bodies(s, state, inner, w);
   for (std::size_t k = 0; k < s.mechanisms.size(); ++k) {
@@ -279,30 +311,23 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
     x.rhs.tail(n) -= x.blend.force;
     x.rhs *= theta * h;
     x.rhs.noalias() += x.matrices.M * x.v;
-    x.v_new.noalias() = x.matrices.inverse * x.rhs;
+    std::fill(x.servos.cut.begin(), x.servos.cut.end(), static_cast<signed char>(0));
   }
 
-  // Free bodies.
-  std::vector<double>& prop_v = w.prop_v;
-  for (std::size_t p = 0; p < s.props.size(); ++p) {
-    const PropPlace& prop = s.props[p];
-    const double* v = state.v.data() + prop.v;
-    double* to = prop_v.data() + 6 * p;
-    const Vec3 g = w.load * s.model.gravity().value(t);
-    for (int c = 0; c < 3; ++c) to[c] = v[c], to[3 + c] = v[3 + c] + h * g[c];
-    for (const PlacedLoad& load : s.loads) {
-      if (load.at.prop != static_cast<int>(p)) continue;
-      const Pose& X = w.X[prop.body];
-      const Vec6 wrench = w.load * load_wrench(s.model.point_loads()[load.load], X, t);
-      const Vec3 f = X.R * wrench.tail<3>(),
-                 moment = X.R * (wrench.head<3>() - prop.com.cross(wrench.tail<3>()));
-      const Vec3 dw = X.R * (prop.inertia.I.inverse() * (X.R.transpose() * moment));
-      for (int c = 0; c < 3; ++c) to[c] += h * dw[c], to[3 + c] += h * f[c] / prop.inertia.m;
-    }
+  // Once, and again while servos reach their largest force: within a step they are only ever cut.
+  for (int pass = 0; pass < 4; ++pass) {
+    for (std::size_t k = 0; k < s.mechanisms.size(); ++k)
+      apply_servos(s, static_cast<int>(k), t, h, theta, w.mechanisms[k]);
+    free_bodies(s, state, t, h, w);
+    pull(s, h, w, w.prop_v);
+    solve_contacts(s, state, h, w, report);
+    if (!report.ok()) return report;
+    bool more = false;
+    for (std::size_t k = 0; k < s.mechanisms.size(); ++k)
+      more = cut_servos(s, static_cast<int>(k), t, h, theta, w.mechanisms[k]) || more;
+    if (!more) break;
   }
-  pull(s, h, w, prop_v);
-  solve_contacts(s, state, h, w, report);
-  if (!report.ok()) return report;
+  const std::vector<double>& prop_v = w.prop_v;
   bool finite = std::all_of(prop_v.begin(), prop_v.end(), [](double x) { return std::isfinite(x); });
   for (const MechanismScratch& x : w.mechanisms) finite = finite && x.v_new.allFinite();
   if (!finite) {

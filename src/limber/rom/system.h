@@ -53,9 +53,12 @@ struct PlacedLoad {
   BodyPlace at;
 };
 
-// Input k of a mechanism: its time function.
+// Input k of a mechanism: its time function. A servo's damper follows the target's rate: kp (s + lead ṡ − q)
+// − kd q̇.
 struct PlacedInput {
   TimeFunction value;
+  double lead = 0;  // [s] kd/kp
+  double at(double t) const { return lead > 0 ? value.value(t) + lead * value.rate(t) : value.value(t); }
 };
 
 struct Column {
@@ -63,6 +66,7 @@ struct Column {
     none,
     contacts,
     overlap,
+    cone,
     distance,
     gap,
     out_of_range,
@@ -87,6 +91,7 @@ struct SystemData {
   std::vector<LinkMaps> maps;                    // (mechanisms × points) in blocks
   std::vector<int> first_map;                    // (mechanisms)
   std::vector<std::vector<PlacedInput>> inputs;  // (mechanisms)
+  std::vector<std::vector<PlacedInput>> servos;  // (mechanisms) targets of capped servos
   std::vector<PropPlace> props;
   std::vector<PlacedLoad> loads;
   std::vector<Collidable> collidables;
@@ -101,12 +106,23 @@ struct SystemData {
 // The matrices of a step of one mechanism.
 struct StepMatrices {
   double h = -1, theta = 0;
-  int point = -1;  // the one they are of; −1: blended
-  MatX basis;      // (n_full × r)
-  MatX inverse;    // A⁻¹ (n_full × n_full)
-  MatX M;          // 𝓜 (n_full × n_full)
-  MatX A, half;    // scratch
+  int point = -1;       // the one they are of; −1: blended
+  MatX basis;           // (n_full × r)
+  MatX inverse;         // A⁻¹ (n_full × n_full)
+  MatX M;               // 𝓜 (n_full × n_full)
+  MatX A, half;         // scratch
+  MatX uncut;           // A⁻¹ with all servos within their largest force
+  bool is_cut = false;  // `inverse` is not that
   Eigen::LLT<MatX> llt;
+};
+
+// Of servos at their largest force (servos.cpp).
+struct ServoScratch {
+  std::vector<signed char> cut;  // (servos) 1, −1: at its largest force in the step at hand
+  std::vector<int> which;        // those
+  MatX R, Y, D, G, half, core;
+  VecX lambda, rhs;
+  Eigen::PartialPivLU<MatX> lu;
 };
 
 struct MechanismScratch {
@@ -115,7 +131,8 @@ struct MechanismScratch {
   Blend blend;
   BlendedMatrices blended;
   StepMatrices matrices;
-  VecX rhs, v, v_new;   // (n_full)
+  VecX rhs, v, v_new;  // (n_full)
+  ServoScratch servos;
   std::vector<Pose> X;  // (links) in the base's frame
   std::vector<Pose> X_other;
   Pose base;
@@ -164,6 +181,7 @@ struct WorkspaceData {
   double overlap = 0;  // [m] deepest of the step at hand
   int contact_count = 0;
   double cone_violation = 0;
+  bool warned = false;  // that a mechanism left its range
 };
 
 // The ends of a mechanism as the state has them, and inputs at time t; its blend.
@@ -175,10 +193,18 @@ void mechanism_poses(const SystemData& s, int mechanism, MechanismScratch& w, mu
 // Force and moment of loads on a body at time t, own axes at its origin.
 Vec6 load_wrench(const PointLoad& load, const Pose& X_WB, double t);
 
+// The force that would hold an end where it is, against the range that the points were chosen for.
+bool out_of_range(const Mechanism& m, const Blend& blend);
+
 // Contacts and limits of the step at hand: rows with J and Y; velocities v_new are improved by their
 // impulses.
 void solve_contacts(const SystemData& s, State& state, double h, WorkspaceData& w,
                     result::SolveReport& report);
+
+// Servos at their largest force (servos.cpp): A⁻¹ and v_new of a mechanism with those that are cut; finds
+// what else is cut at v_new.
+void apply_servos(const SystemData& s, int mechanism, double t, double h, double theta, MechanismScratch& w);
+bool cut_servos(const SystemData& s, int mechanism, double t, double h, double theta, MechanismScratch& w);
 
 inline Pose pose_at(const double* q) {
   return {math::to_matrix(Quat(q[0], q[1], q[2], q[3])), Vec3(q[4], q[5], q[6])};

@@ -11,7 +11,7 @@ namespace limber::sim {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "files are little endian");
-constexpr char tag[] = "LIMBCHK1";
+constexpr char tag[] = "LIMBCHK2";
 constexpr std::size_t tag_size = 8;
 
 class Writer {
@@ -77,6 +77,7 @@ std::string encode(const Checkpoint& c) {
   w.put(c.report.redundant);
   w.put<std::int64_t>(c.report.solver_iterations);
   w.put(c.report.worst);
+  w.put(c.report.warning);
   w.put(c.state);
   w.put<std::uint32_t>(result::crc32c(w.bytes.data(), w.bytes.size()));
   return std::move(w.bytes);
@@ -108,6 +109,7 @@ Checkpoint decode(const std::string& bytes) {
   c.report.redundant = r.get_string();
   c.report.solver_iterations = static_cast<int>(r.get<std::int64_t>());
   c.report.worst = r.get_string();
+  c.report.warning = r.get_string();
   c.state = r.get_string();
   if (!r.at_end()) throw std::invalid_argument("it has bytes too many");
   return c;

@@ -49,6 +49,7 @@ struct ArticulatedDriver {
   // For a live view (articulated/live.h).
   bool hold(const result::Handle& handle) { return articulated::hold(system, workspace, handle); }
   void release() { articulated::release(system, workspace); }
+  int held_body() { return articulated::held_body(workspace); }
   result::Pull pull() { return articulated::pull(system, state, workspace); }
   void scale_loads(double factor) { articulated::scale_loads(workspace, factor); }
   result::Fields fields() { return articulated::fields(system, state, workspace); }
@@ -135,6 +136,7 @@ struct RomDriver {
   // For a live view (rom/live.h).
   bool hold(const result::Handle& handle) { return rom::hold(system, workspace, handle); }
   void release() { rom::release(workspace); }
+  int held_body() { return rom::held_body(workspace); }
   result::Pull pull() { return rom::pull(system, state, workspace); }
   void scale_loads(double factor) { rom::scale_loads(workspace, factor); }
   std::vector<result::Reading> readings(const std::string& name) {
@@ -211,6 +213,14 @@ class Driver {
     std::visit(
         [](auto& m) {
           if constexpr (requires { m.release(); }) m.release();
+        },
+        method_);
+  }
+  int held_body() {  // of model(); −1: none, or not known
+    return std::visit(
+        [](auto& m) {
+          if constexpr (requires { m.held_body(); }) return m.held_body();
+          return -1;
         },
         method_);
   }

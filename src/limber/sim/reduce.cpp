@@ -60,10 +60,11 @@ Settled settle(const Model& linked, const Mechanism& m, const std::vector<Vec6>&
   out.point.time = t;
   out.point.input = input_values(linked, m, t);
   out.point.wrench = end_wrenches(sub, m, out.point);
-  out.point.limit_at.resize(m.limits.size());
-  for (std::size_t k = 0; k < m.limits.size(); ++k) {
-    const multibody::Link& link = found.motion->tree[m.limits[k].joint];
-    out.point.limit_at[k] = multibody::get_coordinates(link, state.q.data() + link.q)[m.limits[k].dof];
+  out.point.watched_at.resize(m.watched());
+  for (int k = 0; k < m.watched(); ++k) {
+    const auto [joint, dof] = m.watched_joint(k);
+    const multibody::Link& link = found.motion->tree[joint];
+    out.point.watched_at[k] = multibody::get_coordinates(link, state.q.data() + link.q)[dof];
   }
   out.ok = true;
   return out;
@@ -124,19 +125,22 @@ class Reducer {
   void run() {
     const std::vector<Vec6> none(m_.ends.size(), Vec6::Zero());
     add(none, 0, "at rest");
-    for (const rom::PointRequest& request : options_.points) {
-      std::vector<Vec6> wrenches = none;
-      bool any = request.loads.empty();
-      for (const rom::EndLoad& load : request.loads)
-        for (std::size_t e = 0; e < m_.ends.size(); ++e)
-          if (m_.bodies[m_.ends[e]] == rom::find_end(linked_, load.end)) {
-            wrenches[e] << load.moment, load.force;
-            any = true;
-          }
-      if (any) add(wrenches, request.time, fmt::format("at point {}", m_.points.size()));
-    }
+    for (const rom::PointRequest& request : options_.points) add(request);
     rom::align(m_);
     if (options_.force > 0 || options_.moment > 0) choose_by_error();
+  }
+
+  // A point that was asked for, if it is about this mechanism.
+  void add(const rom::PointRequest& request) {
+    std::vector<Vec6> wrenches(m_.ends.size(), Vec6::Zero());
+    bool any = request.loads.empty();
+    for (const rom::EndLoad& load : request.loads)
+      for (std::size_t e = 0; e < m_.ends.size(); ++e)
+        if (m_.bodies[m_.ends[e]] == rom::find_end(linked_, load.end)) {
+          wrenches[e] << load.moment, load.force;
+          any = true;
+        }
+    if (any) add(wrenches, request.time, fmt::format("at point {}", m_.points.size()));
   }
 
  private:
@@ -235,23 +239,40 @@ class Reducer {
   Mechanism& m_;
 };
 
+void check_ends(const Model& linked, const std::vector<Mechanism>& mechanisms,
+                const rom::PointRequest& request) {
+  for (const rom::EndLoad& load : request.loads) {
+    const int body = rom::find_end(linked, load.end);
+    const bool known = std::any_of(mechanisms.begin(), mechanisms.end(), [&](const Mechanism& m) {
+      return std::any_of(m.ends.begin(), m.ends.end(), [&](int e) { return m.bodies[e] == body; });
+    });
+    if (!known)
+      throw ModelError({{"run", "", "rom.points", fmt::format("\"{}\" is no end effector", load.end)}});
+  }
+}
+
 }  // namespace
 
 rom::ReducedModel reduce(const Model& model, const rom::Options& options, const ReduceProgress& progress) {
   const Model linked = elastic::beams_to_links(model).model;
   rom::Partition parts = rom::partition(linked, options.ends);
-  for (const rom::PointRequest& request : options.points)
-    for (const rom::EndLoad& load : request.loads) {
-      const int body = rom::find_end(linked, load.end);
-      const bool known =
-          std::any_of(parts.mechanisms.begin(), parts.mechanisms.end(), [&](const Mechanism& m) {
-            return std::any_of(m.ends.begin(), m.ends.end(), [&](int e) { return m.bodies[e] == body; });
-          });
-      if (!known)
-        throw ModelError({{"run", "", "rom.points", fmt::format("\"{}\" is no end effector", load.end)}});
-    }
+  for (const rom::PointRequest& request : options.points) check_ends(linked, parts.mechanisms, request);
   for (Mechanism& m : parts.mechanisms) Reducer(linked, options, progress, m).run();
   return {std::move(parts.mechanisms)};
+}
+
+void add_point(const Model& model, rom::ReducedModel& reduced, const rom::PointRequest& request,
+               const rom::BuildOptions& options) {
+  const Model linked = elastic::beams_to_links(model).model;
+  check_ends(linked, reduced.mechanisms, request);
+  rom::ReducedModel out = reduced;
+  rom::Options all;
+  all.build = options;
+  for (Mechanism& m : out.mechanisms) {
+    Reducer(linked, all, {}, m).add(request);
+    rom::align(m);
+  }
+  reduced = std::move(out);
 }
 
 }  // namespace limber::sim

@@ -15,6 +15,11 @@ using ReduceProgress = std::function<void(const std::string& what, int done)>;
 rom::ReducedModel reduce(const Model& model, const rom::Options& options,
                          const ReduceProgress& progress = {});
 
+// One point more, where the whole mechanism rests under the request's loads: in every mechanism that has one
+// of its ends, or in all if it names none. Throws ModelError where there is no such rest.
+void add_point(const Model& model, rom::ReducedModel& reduced, const rom::PointRequest& request,
+               const rom::BuildOptions& options);
+
 // The whole mechanism at rest under wrenches on its ends (dead, base's axes, at their origins), and
 // linearised.
 struct Settled {

@@ -212,6 +212,7 @@ class Run {
     report_.loop_gap = std::max(report_.loop_gap, r.loop_gap);
     report_.redundant_rows = std::max(report_.redundant_rows, r.redundant_rows);
     if (report_.redundant.empty()) report_.redundant = r.redundant;
+    if (report_.warning.empty()) report_.warning = r.warning;
     report_.solver_iterations = std::max(report_.solver_iterations, r.solver_iterations);
     if (r.residual > report_.residual) report_.residual = r.residual, report_.worst = r.worst;
   }

@@ -182,7 +182,8 @@ Json report_json(const result::SolveReport& r) {
           {"redundant", r.redundant},
           {"solver_iterations", r.solver_iterations},
           {"worst", r.worst},
-          {"message", r.message}};
+          {"message", r.message},
+          {"warning", r.warning}};
 }
 
 double number_or_nan(const Json& json) {  // JSON has no NaN: written as null
@@ -206,6 +207,7 @@ result::SolveReport parse_report(const Json& json) {
   r.solver_iterations = json.at("solver_iterations").get<int>();
   r.worst = json.at("worst").get<std::string>();
   r.message = json.at("message").get<std::string>();
+  r.warning = json.value("warning", "");
   return r;
 }
 
