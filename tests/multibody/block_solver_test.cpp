@@ -8,6 +8,7 @@
 #include "limber/math/so3.h"
 #include "limber/multibody/dense_solver.h"
 #include "limber/multibody/gaba.h"
+#include "limber/multibody/many_loops.h"
 #include "limber/multibody/parallel_walk.h"
 #include "limber/multibody/pcg.h"
 #include "tests/support/random_tree.h"
@@ -256,6 +257,35 @@ TEST(Gaba, CountsNegativeDirections) {
     negative_cases += negative > 0;
   }
   EXPECT_GT(negative_cases, 100);
+}
+
+// Up to twelve loops of up to six rows on at most 25 bodies: many rows hang on others or hardly move.
+TEST(ManyLoops, AgreesWithDenseOnRandomStructures) {
+  int within = 0, tried = 0, most = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    const auto s = random_structure(seed, 24, seed % 3 == 0 ? 10 : 2, seed % 2 == 0 ? 3 : 12);
+    if (s->tree.v_count() == 0 || s->pattern.loops.empty()) continue;
+    const BlockSystem& m = *s->system;
+    BlockSolution dense(m), x(m);
+    ASSERT_TRUE(solve_dense(m, *s->rhs, dense)) << "seed " << seed;
+    ManyLoops many(s->tree, s->pattern, std::make_shared<LoopPlan>(s->tree, s->pattern));
+    ASSERT_TRUE(many.factor(m)) << "seed " << seed;
+    many.solve(*s->rhs, x);
+    const VecX a = velocities(x), b = velocities(dense);
+    const double error = (a - b).norm() / (1e-300 + b.norm());
+    ++tried;
+    within += error < 1e-9;
+    most = std::max(most, many.iterations());
+    ASSERT_LT(error, std::max(1e-9, 100 * 2.2e-16 * condition(m))) << "seed " << seed;
+    for (std::size_t l = 0; l < s->pattern.loops.size(); ++l)  // closed, whether rows hang on others or not
+      ASSERT_LT(
+          (loop_times(m, static_cast<int>(l), x.twist.data()) - s->rhs->g[l]).head(m.loops[l].rows).norm(),
+          1e-9 * (1 + b.norm()))
+          << "seed " << seed;
+  }
+  std::printf("%d of %d within 1e-9, at most %d iterations\n", within, tried, most);
+  EXPECT_GT(within, tried * 9 / 10);
+  EXPECT_LT(most, 40);
 }
 
 TEST(Pcg, AgreesWithDense) {

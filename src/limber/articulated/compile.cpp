@@ -168,12 +168,25 @@ void compile_riders(SystemData& s) {
   }
 }
 
+// Fewer rows than these are always solved in one dense block, which names those that hang on others.
+constexpr int many_loop_rows = 150;
+
 // The solver, by what the elimination would cost: the figures are of docs/theory/articulated.md.
 void choose_solver(SystemData& s) {
   s.tree_only = s.pattern.pairs.empty() && s.pattern.loops.empty() && s.options.solver == Solver::automatic;
   if (s.tree_only) return;
   s.solver = s.options.solver == Solver::automatic ? Solver::gaba : s.options.solver;
   if (s.solver != Solver::gaba) return;
+  double rows = 0;
+  for (const multibody::LoopSite& loop : s.pattern.loops) rows += loop.capacity;
+  if (rows > many_loop_rows) {
+    auto plan = std::make_shared<const multibody::LoopPlan>(s.tree, s.pattern);
+    constexpr double rounds = 4;  // of the elimination: as much as its iterations cost
+    if (rows * rows * rows / 3 > rounds * plan->order.flops) {
+      s.loop_plan = std::move(plan);
+      return;
+    }
+  }
   s.order = multibody::find_order(s.tree, s.pattern);
   constexpr double too_wide = 60e3;  // flops a body: from here on PCG is quicker
   if (s.options.solver == Solver::automatic && s.order.flops > too_wide * s.tree.size())

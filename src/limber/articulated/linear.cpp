@@ -24,7 +24,9 @@ Blocks::Blocks(const SystemData& s)
       residual(s.tree.v_count()),
       limit_force(s.limits.size()),
       limit_row(s.limits.size()) {
-  if (s.solver == Solver::gaba) {
+  if (s.loop_plan) {
+    many = std::make_unique<multibody::ManyLoops>(s.tree, s.pattern, s.loop_plan);
+  } else if (s.solver == Solver::gaba) {
     gaba = std::make_unique<multibody::Gaba>(s.tree, s.pattern, s.order);
     scratch = std::make_unique<multibody::Gaba::Scratch>(*gaba);
   } else if (s.solver == Solver::pcg || s.solver == Solver::pcg_rows) {
@@ -41,6 +43,11 @@ bool factor_blocks(const SystemData& s, WorkspaceData& w) {
   if (b.gaba) {
     if (b.gaba->factor(b.system)) return true;
     w.aba.bad_link = b.gaba->bad_link();
+    return false;
+  }
+  if (b.many) {
+    if (b.many->factor(b.system)) return true;
+    w.aba.bad_link = b.many->bad_link();
     return false;
   }
   if (b.pcg) {
@@ -74,6 +81,10 @@ bool solve_blocks(const SystemData& s, WorkspaceData& w, multibody::BlockSolutio
     for (std::size_t k = 0; k < x.a.size(); ++k) x.a[k] += b.correction.a[k];
     for (std::size_t k = 0; k < x.twist.size(); ++k) x.twist[k] += b.correction.twist[k];
     for (std::size_t k = 0; k < x.lambda.size(); ++k) x.lambda[k] += b.correction.lambda[k];
+    return true;
+  }
+  if (b.many) {
+    b.many->solve(b.rhs, x, homogeneous);
     return true;
   }
   std::vector<JointLock> zeroed;

@@ -14,7 +14,10 @@ State System::rest() const {
   return state;
 }
 
-std::string System::solver() const { return data_->tree_only ? "aba" : to_string(data_->solver); }
+std::string System::solver() const {
+  if (data_->loop_plan) return "gaba, loops iterated";
+  return data_->tree_only ? "aba" : to_string(data_->solver);
+}
 const Model& System::model() const { return data_->model; }
 const result::Layout& System::layout() const { return data_->layout; }
 int System::body_count() const { return data_->tree.size(); }

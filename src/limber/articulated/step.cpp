@@ -292,6 +292,7 @@ bool Stepper::solve_accelerations(const Stage& stage, bool euler) {
         lock.g[r] += lock.C(r, k) * w_.a[tree_[lock.link].v + k];
   if (!good) return fail_pivot(stage.t);
   if (!solved) return fail(Status::not_converged, stage.t, "the linear solver did not converge", -1);
+  if (b.many) report_.solver_iterations = std::max(report_.solver_iterations, b.many->iterations());
   if (b.pcg) report_.solver_iterations = std::max(report_.solver_iterations, b.pcg->iterations());
   for (std::size_t k = 0; k < w_.a.size(); ++k) w_.a_new[k] = w_.a[k] + b.x.a[k];
   if (has_loops()) note_redundant_rows();

@@ -11,6 +11,7 @@
 #include "limber/elastic/spring_law.h"
 #include "limber/multibody/aba.h"
 #include "limber/multibody/gaba.h"
+#include "limber/multibody/many_loops.h"
 #include "limber/multibody/parallel_walk.h"
 #include "limber/multibody/pcg.h"
 
@@ -161,10 +162,11 @@ struct SystemData {
   multibody::Pattern pattern;
   bool tree_only = true;  // no springs between links, no loops: plain ABA
   Solver solver = Solver::gaba;
-  multibody::EliminationOrder order;  // unless tree_only
-  double size = 1;                    // [m] of the structure at the start
-  double energy0 = 0;                 // [J] total at the start
-  std::vector<double> q0, v0;         // where it starts: as the model says, loops closed
+  multibody::EliminationOrder order;                     // unless tree_only
+  std::shared_ptr<const multibody::LoopPlan> loop_plan;  // of hundreds of loop rows; else null
+  double size = 1;                                       // [m] of the structure at the start
+  double energy0 = 0;                                    // [J] total at the start
+  std::vector<double> q0, v0;                            // where it starts: as the model says, loops closed
 
   result::Layout layout;
   std::vector<Column> columns;  // of the layout's scalars
@@ -184,6 +186,7 @@ struct Blocks {
   multibody::BlockSolution x, correction;
   std::unique_ptr<multibody::Gaba> gaba;
   std::unique_ptr<multibody::Gaba::Scratch> scratch;
+  std::unique_ptr<multibody::ManyLoops> many;
   std::unique_ptr<multibody::Pcg> pcg;
   std::vector<LoopState> loops, loops_end;
   std::vector<LinkMotion> links_end;
