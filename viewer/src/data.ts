@@ -170,17 +170,19 @@ export interface LiveFrame extends Moment {
   force: number[]; // of the handle [N]
   point: number[]; // where it pulls [m]
   pace: number; // simulated seconds a second
+  felt: number; // number of the last command that a step was made after: the poses feel it
+  answer: number; // [s] that this command waited in the program for this frame
 }
 
 const magic = 0x464d494c; // "LIMF"
-const headBytes = 24 + 8 * 8;
+const headBytes = 16 + 8 * 11;
 
 export function decodeLiveFrame(data: ArrayBuffer, layout: Layout, fields: FieldInfo[], epoch: number): LiveFrame | null {
   const head = new DataView(data);
   if (data.byteLength < headBytes || head.getUint32(0, true) !== magic) return null;
   if (head.getUint32(4, true) !== epoch) return null;
   const flags = head.getUint32(12, true);
-  const doubles = new Float64Array(data, 16, 9);
+  const doubles = new Float64Array(data, 16, 11);
   const nf = layout.frames.length;
   const np = pointCount(layout);
   const ns = layout.scalars.length;
@@ -204,6 +206,8 @@ export function decodeLiveFrame(data: ArrayBuffer, layout: Layout, fields: Field
     force: [doubles[2], doubles[3], doubles[4]],
     point: [doubles[5], doubles[6], doubles[7]],
     pace: doubles[8],
+    felt: doubles[9],
+    answer: doubles[10],
     rotations: floats.subarray(0, 4 * nf),
     positions: floats.subarray(4 * nf, 7 * nf),
     points: floats.subarray(7 * nf, 7 * nf + 3 * np),
