@@ -7,8 +7,8 @@
 // the corner that faces the camera: three faces of seven vertices, of which three carry the normals.
 //
 // A vertex is p = unit·scale.xyz + (0, 0, cap·scale.w) in the shape's frame: box, sphere, cylinder (cap = 0) and capsule
-// (cap = ±1) share one shader. A piece of a polyline is a capsule between two points of the texture. Hulls, meshes and height
-// fields are drawn with the same shader, each on its own.
+// (cap = ±1) share one shader. A piece of a polyline is a capsule between two points of the texture; a line with an outline is that section
+// swept along it (cap = 1: at the second point of a piece). Hulls, meshes and height fields are drawn with the same shader, each on its own.
 import * as THREE from 'three';
 import {FieldInfo, Layout, Moment, pointCount, Shape, Triangles} from './data';
 import {linearToSrgb, mapTexels} from './colors';
@@ -86,7 +86,16 @@ void main() {
   float id = tint_id.w;
   int i = int(shift_part.w + 0.5);  // frame, or first point of a piece
   vec3 world, direction;
-#ifdef PIECE
+#ifdef SWEEP
+  // position: the corner, and the number of points of a line; normal: across, or along at an end.
+  int k = i + int(cap + 0.5), n = int(position.z + 0.5);
+  vec4 x = texel(points, k);
+  vec3 y = texel(points, k + n).xyz - x.xyz, z = texel(points, k + 2 * n).xyz - x.xyz;
+  float wide = max(1.0, thinnest * pixel * distance(cameraPosition, x.xyz) / scale.x);
+  world = x.xyz + wide * (position.x * y + position.y * z);
+  direction = normalize(normal.x * y / dot(y, y) + normal.y * z / dot(z, z) + normal.z * cross(y, z) / (length(y) * length(z)));
+  vValue = x.w;
+#elif defined(PIECE)
   vec4 a = texel(points, i), b = texel(points, i + 1);
   vec3 along = b.xyz - a.xyz, middle = 0.5 * (a.xyz + b.xyz);
   float span = length(along);
@@ -190,7 +199,7 @@ void main() {
 #endif
 }`;
 
-type Kind = 'box' | 'sphere' | 'cylinder' | 'capsule' | 'piece';
+type Kind = 'box' | 'sphere' | 'cylinder' | 'capsule' | 'piece' | 'sweep';
 
 // Two triangles a cell, as the library cuts them.
 function fieldTriangles(field: NonNullable<Shape['height_field']>): Triangles {
@@ -279,6 +288,62 @@ function rectangle(): THREE.BufferGeometry {
   return geometry;
 }
 
+interface Section {
+  outline: number[][];
+  lines: {points: number; piece: number}[]; // number of points and first piece of each line that it is swept along
+}
+
+// The corners of an outline with normals: once where it is smooth, twice where it is sharp; not joined to the next: the first of two.
+function ringOf(outline: number[][]): {at: number[]; normal: number[]; joined: boolean}[] {
+  const smooth = 0.75; // cosine between two faces that look like one
+  const faces = outline.map((p, k) => {
+    const q = outline[(k + 1) % outline.length];
+    const length = Math.hypot(q[0] - p[0], q[1] - p[1]) || 1;
+    return [(q[1] - p[1]) / length, (p[0] - q[0]) / length];
+  });
+  return outline.flatMap((at, k) => {
+    const [before, after] = [faces[(k + outline.length - 1) % outline.length], faces[k]];
+    if (before[0] * after[0] + before[1] * after[1] > smooth) return [{at, normal: [before[0] + after[0], before[1] + after[1]], joined: true}];
+    return [{at, normal: before, joined: false}, {at, normal: after, joined: true}];
+  });
+}
+
+// Sections along lines, a ring at every point of a line, their ends closed.
+function sweptShape(sections: Iterable<Section>): THREE.BufferGeometry {
+  const data: Record<string, number[]> = {position: [], normal: [], cap: [], copy: []};
+  const index: number[] = [];
+  const vertex = (at: number[], normal: number[], points: number, piece: number, cap: number) => {
+    data.position.push(at[0], at[1], points);
+    data.normal.push(...normal);
+    data.cap.push(cap);
+    data.copy.push(piece);
+  };
+  for (const {outline, lines} of sections) {
+    const ring = ringOf(outline);
+    const ends = THREE.ShapeUtils.triangulateShape(outline.map(([a, b]) => new THREE.Vector2(a, b)), []);
+    for (const {points, piece} of lines) {
+      const first = data.cap.length;
+      for (let r = 0; r < points; ++r)
+        for (const {at, normal} of ring) vertex(at, [...normal, 0], points, piece + Math.min(r, points - 2), r === points - 1 ? 1 : 0);
+      for (let r = 0; r + 1 < points; ++r)
+        ring.forEach(({joined}, k) => {
+          if (!joined) return;
+          const [a, b] = [first + r * ring.length + k, first + r * ring.length + ((k + 1) % ring.length)];
+          index.push(a, b, b + ring.length, a, b + ring.length, a + ring.length);
+        });
+      for (const [side, p, cap] of [[-1, piece, 0], [1, piece + points - 2, 1]]) {
+        const from = data.cap.length;
+        for (const at of outline) vertex(at, [0, 0, side], points, p, cap);
+        for (const [i, j, k] of ends) index.push(from + i, from + j, from + k);
+      }
+    }
+  }
+  const geometry = new THREE.BufferGeometry();
+  for (const [name, values] of Object.entries(data)) geometry.setAttribute(name, new THREE.Float32BufferAttribute(values, values.length / data.cap.length));
+  geometry.setIndex(index);
+  return geometry;
+}
+
 // n copies of a shape in one buffer, with the number of the copy at each vertex.
 function copyShape(unit: THREE.BufferGeometry, n: number): THREE.BufferGeometry {
   const vertices = unit.getAttribute('position').count;
@@ -337,6 +402,7 @@ export class Layer {
   private pointData: Float32Array;
   private copies: THREE.DataTexture[] = [];
   private surfaces: {unit: THREE.BufferGeometry; instance: Instance}[] = [];
+  private sections = new Map<string, Section>(); // by their outlines
   private field: FieldInfo | null = null;
   private fieldIndex = -1;
   drawn: Moment | null = null;
@@ -359,12 +425,13 @@ export class Layer {
       sun: {value: new THREE.Vector3(0.35, -0.5, 1.1)}, ground: {value: 0},
     };
     this.radius = new Float32Array(layout.frames.length);
-    const lists: Record<Kind, Instance[]> = {box: [], sphere: [], cylinder: [], capsule: [], piece: []};
+    const lists: Record<Kind, Instance[]> = {box: [], sphere: [], cylinder: [], capsule: [], piece: [], sweep: []};
     this.collectShapes(lists, firstId);
     this.collectPieces(lists, firstId);
     this.instances = Object.values(lists).reduce((sum, list) => sum + list.length, this.surfaces.length);
-    for (const kind of Object.keys(lists) as Kind[]) if (lists[kind].length) this.addMesh(kind, lists[kind]);
+    for (const kind of Object.keys(lists) as Kind[]) if (lists[kind].length && kind !== 'sweep') this.addMesh(kind, lists[kind]);
     for (const {unit, instance} of this.surfaces) this.addMesh('box', [instance], unit);
+    if (lists.sweep.length) this.addMesh('sweep', lists.sweep, sweptShape(this.sections.values()));
   }
 
   private static texture(data: Float32Array): THREE.DataTexture {
@@ -414,10 +481,17 @@ export class Layer {
     let first = 0;
     this.layout.polylines.forEach((line, polyline) => {
       const tint = line.color ? line.color.map(linearToSrgb) : line.radius > 0 ? [0.28, 0.5, 0.62] : [0.35, 0.36, 0.38];
+      const swept = line.outline !== undefined && line.points >= 2;
+      const to = swept ? lists.sweep : lists.piece;
+      if (swept) {
+        const key = JSON.stringify(line.outline);
+        if (!this.sections.has(key)) this.sections.set(key, {outline: line.outline!, lines: []});
+        this.sections.get(key)!.lines.push({points: line.points, piece: to.length});
+      }
       for (let k = 0; k + 1 < line.points; ++k) {
         const id = firstId + this.parts.length;
         this.parts.push({kind: 'piece', index: first + k, name: line.name, polyline});
-        lists.piece.push({part: first + k, scale: [line.radius, 0, 0, 0], turn: [0, 0, 0, 1], shift: [0, 0, 0], tint, id});
+        to.push({part: first + k, scale: [line.radius, 0, 0, 0], turn: [0, 0, 0, 1], shift: [0, 0, 0], tint, id});
       }
       first += line.points;
     });
@@ -428,7 +502,7 @@ export class Layer {
     const many = list.length > manyCapsules || (this.plain && this.instances > plainShadows);
     const rectangles = many && (kind === 'capsule' || kind === 'piece');
     const unit = own ?? (rectangles ? rectangle() : unitShape(kind, sides));
-    const geometry = copyShape(unit, list.length);
+    const geometry = kind === 'sweep' ? unit : copyShape(unit, list.length);
     const data = new Float32Array(4 * textureWidth * Math.ceil((4 * list.length) / textureWidth));
     list.forEach((i, k) => data.set([...i.scale, ...i.turn, ...i.shift, i.part, ...i.tint, i.id], 16 * k));
     const copies = Layer.texture(data);
@@ -437,6 +511,7 @@ export class Layer {
     const material = (shadow: boolean) => {
       const defines: Record<string, string> = {};
       if (kind === 'piece') defines.PIECE = '';
+      if (kind === 'sweep') defines.SWEEP = '';
       if (shadow) defines.SHADOW = '';
       if (rectangles) defines.FLAT = '';
       if (kind === 'box' && !own) defines.BOX = '';
