@@ -5,7 +5,10 @@
 #include <cmath>
 
 #include "limber/adaptive/adaptive.h"
+#include "limber/adaptive/live.h"
 #include "limber/articulated/statics.h"
+#include "limber/math/so3.h"
+#include "limber/multibody/kinematics.h"
 #include "tests/adaptive/linkages.h"
 
 namespace limber::testing {
@@ -203,6 +206,87 @@ TEST(AdaptiveTies, RefuseAnErrorBelowTheRounding) {
   EXPECT_EQ(report.status, result::Status::not_converged);
   EXPECT_NE(report.message.find("rounding alone"), std::string::npos) << report.message;
   EXPECT_EQ(state.step, 0);
+}
+
+// A hand at the end of a chain of sprung joints, in the plane: at rest every joint's spring has the moment of
+// the hand's force, and let go the chain is straight again. The layout stays what it was.
+TEST(Hand, BalancesTheSpringsOfAChain) {
+  Random random(5);
+  ModelParts parts = linkage(random, Shape::chain, 12).parts();
+  parts.gravity = VectorFunction::constant({0, 0, 0});
+  for (Joint& j : parts.joints) j.law.stiffness = dofs(3), j.position = {}, j.law.rest = {};
+  const Model model(std::move(parts));
+  for (const bool fallback : {false, true}) {
+    adaptive::Options options;
+    options.error = 1e-9;
+    options.fallback = fallback;
+    adaptive::System system = adaptive::compile(model, options);
+    adaptive::State state = system.rest();
+    adaptive::Workspace workspace(system);
+    result::Snapshot at;
+    adaptive::observe(system, state, workspace, at);
+    const std::size_t points = at.points.size(), scalars = at.scalars.size();
+    const Vec3 tip = at.positions.back() + math::to_matrix(at.rotations.back()) * Vec3(0.1, 0, 0);
+    result::Handle handle;
+    handle.index = static_cast<int>(model.bodies().size()) - 1;
+    handle.p = {0.1, 0, 0};
+    handle.stiffness = 40;
+    handle.damping = 0.1;
+    handle.target = tip;
+    ASSERT_TRUE(adaptive::hold(system, state, workspace, handle));
+    const auto settle = [&] {
+      for (int k = 0; k < 1000; ++k) {  // of 1 s: inertia hardly matters, and steps are nearly Newton's
+        ASSERT_TRUE(adaptive::step(system, state, workspace, 1).ok());
+        state.t = static_cast<double>(++state.step);
+      }
+      adaptive::observe(system, state, workspace, at);
+    };
+    handle.target = tip + Vec3(0.1, 0.15, -0.2);
+    ASSERT_TRUE(adaptive::hold(system, state, workspace, handle));
+    settle();
+    EXPECT_EQ(at.points.size(), points);
+    EXPECT_EQ(at.scalars.size(), scalars);
+    const result::Pull pull = adaptive::pull(system, state, workspace);
+    EXPECT_GT(pull.force.norm(), 0.1);
+    EXPECT_LT((pull.point - (at.positions.back() + math::to_matrix(at.rotations.back()) * handle.p)).norm(),
+              1e-12);
+    // Joint by joint: spring moment against that of the force about the joint's axis, by the bodies' poses.
+    const multibody::Tree tree(system.model());
+    std::vector<multibody::LinkMotion> links(tree.size());
+    const std::vector<double> still(tree.v_count(), 0.0);
+    multibody::kinematics(tree, state.q.data(), still.data(), links);
+    double largest = 0;
+    for (int i = 0; i < tree.size(); ++i) {
+      const multibody::Link& link = tree[i];
+      const multibody::Subspace S = multibody::motion_subspace(link.kind, state.q.data() + link.q);
+      const Pose& X = links[i].X_WM;
+      Vec6 force;
+      force << X.R.transpose() * (pull.point - X.p).cross(pull.force), X.R.transpose() * pull.force;
+      if (link.dofs != 1) continue;
+      const double moment = S.col(0).dot(force), spring = 3 * state.q[link.q];
+      largest = std::max(largest, std::abs(spring));
+      EXPECT_NEAR(spring, moment, 1e-6) << "joint " << i;
+    }
+    EXPECT_GT(largest, 0.05);
+    adaptive::release(system, state, workspace);
+    EXPECT_EQ(adaptive::pull(system, state, workspace).force.norm(), 0);
+    settle();
+    for (const double q : state.q) EXPECT_NEAR(q, 0, 1e-6);
+  }
+}
+
+TEST(Hand, CannotHoldWhatDoesNotMove) {
+  Random random(6);
+  const Model model = linkage(random, Shape::chain, 5);
+  adaptive::System system = adaptive::compile(model, {});
+  adaptive::State state = system.rest();
+  adaptive::Workspace workspace(system);
+  result::Handle handle;
+  handle.index = 99;
+  EXPECT_FALSE(adaptive::hold(system, state, workspace, handle));
+  handle.on = result::Handle::On::point;
+  handle.index = 0;
+  EXPECT_FALSE(adaptive::hold(system, state, workspace, handle));
 }
 
 }  // namespace

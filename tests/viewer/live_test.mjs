@@ -1,125 +1,166 @@
-// The live view of every shipped scene: it moves without an error, can be paused, stepped, pulled at, changed by a slider, scrubbed,
-// and its method can be switched on the way.
-import {readdirSync, readFileSync} from 'node:fs';
+// The live view of every shipped scene, whatever its method: it moves without an error, can be paused, stepped, pulled at, read, scrubbed,
+// changed by a slider, and its method can be switched on the way.
+import {readdirSync} from 'node:fs';
 import path from 'node:path';
-import {spawnSync} from 'node:child_process';
-import {check, finish, given, limber, openBrowser, openPage, root, startView, temporaryFolder, test, until} from './browser.mjs';
+import {check, finish, given, openBrowser, openPage, root, startView, test, until} from './browser.mjs';
 
 const wanted = given('scene', '');
 const scenes = readdirSync(path.join(root, 'scenes')).filter((name) => name.endsWith('.yaml') && name.startsWith(wanted));
 const browser = await openBrowser();
 
-// In the page: a small picture of the view as a string, and where a part that can be pulled is on the screen.
+// In the page: a small picture of the view as a number, and where parts that can be pulled are on the screen.
 const helpers = () => {
+  const small = document.createElement('canvas');
+  [small.width, small.height] = [320, 200];
+  const to = small.getContext('2d', {willReadFrequently: true});
   window.picture = () => {
     limber.stage.view.render();
-    const c = document.createElement('canvas');
-    [c.width, c.height] = [320, 200];
-    const to = c.getContext('2d');
     to.drawImage(limber.stage.view.renderer.domElement, 0, 0, 320, 200);
     let hash = 0;
-    for (const x of to.getImageData(0, 0, 320, 200).data) hash = (Math.imul(hash, 31) + x) | 0;
+    for (const x of new Int32Array(to.getImageData(0, 0, 320, 200).data.buffer)) hash = (Math.imul(hash, 31) + x) | 0;
     return hash;
   };
-  window.findMovable = () => {
+  // Ends move more than roots. The car of a rider follows its road and cannot be pulled.
+  window.candidates = () => {
     const {view} = limber.stage;
     const layer = view.layers[0];
-    const fixed = (p) => p.kind === 'frame' && layer.layout.frames[p.index].fixed;
-    // Where a part's middle is on the screen, if it is the part that is seen there.
     const moment = limber.live.latest;
-    for (const p of [...layer.parts].reverse()) { // ends move more than roots
-      if (fixed(p) || !limber.holdable(p)) continue;
-      const at = view.controls.target.clone().fromArray(p.kind === 'frame' ? moment.positions : moment.points, 3 * p.index);
-      const on = view.toPage(at);
+    const out = [];
+    const pullable = (p) => !(p.kind === 'frame' && layer.layout.frames[p.index].fixed) && !/^car/.test(p.name) && !out.some((o) => o.name === p.name);
+    const stride = Math.max(1, Math.floor(layer.parts.length / 60));
+    for (let k = layer.parts.length - 1; k >= 0 && out.length < 3; k -= stride) {
+      const p = layer.parts[k];
+      if (!pullable(p)) continue;
+      const on = view.toPage(view.controls.target.clone().fromArray(p.kind === 'frame' ? moment.positions : moment.points, 3 * p.index));
       const [x, y] = [Math.round(on.x), Math.round(on.y)];
       const hit = view.pick(x, y);
-      if (hit && !fixed(hit.part) && limber.holdable(hit.part)) return {x, y, name: hit.part.name, kind: hit.part.kind, index: hit.part.index};
+      if (hit && pullable(hit.part)) out.push({x, y, name: hit.part.name, kind: hit.part.kind, points: layer.layout.polylines[hit.part.polyline]?.points});
     }
-    return null;
+    return out;
   };
-  // The car of a rider follows its road and cannot be pulled; what hangs on the world by a weld does not move.
-  limber.holdable = (part) => !/^(car|ground|base)/.test(part.name) && !/root$/.test(part.name);
-  window.spot = () => [...limber.live.latest.positions, ...limber.live.latest.points, ...limber.live.latest.rotations];
+  window.place = (p) => poses()[p.kind === 'frame' ? p.name : `line ${p.name} ${p.points}`];
+  // Poses by name: another method may have other frames and lines.
+  window.poses = () => {
+    const {layout} = limber.live.scene;
+    const {positions, rotations, points} = limber.live.latest;
+    const out = {};
+    layout.frames.forEach((f, i) => (out[f.name] = [...positions.subarray(3 * i, 3 * i + 3), ...rotations.subarray(4 * i, 4 * i + 4)]));
+    let first = 0;
+    for (const line of layout.polylines) {
+      out[`line ${line.name} ${line.points}`] = [...points.subarray(3 * first, 3 * (first + line.points))];
+      first += line.points;
+    }
+    return out;
+  };
+  limber.stage.view.follow = () => {}; // the camera stays: what changes in a picture is what moved
   window.settled = (s) => limber.live.latest && limber.live.latest.seen >= s && limber.stage.moment === limber.live.latest;
 };
 const send = async (page, command) => {
   const s = await page.evaluate((c) => limber.live.send(c), command);
   await until(page, (n) => settled(n), 'a command is not answered', {argument: s});
 };
-const largest = (a, b) => a.reduce((most, x, i) => Math.max(most, Math.abs(x - b[i])), 0);
-
-async function tryScene(page, name) {
-  await until(page, 'window.limber && limber.live && limber.live.frames > 3', 'no frames came');
-  await page.evaluate(helpers);
-
-  // It moves: seen from the very start, because a stiff structure is at rest again before a slow computer draws twice.
+const steps = async (page, n) => {
+  await page.evaluate((count) => {
+    for (let k = 0; k < count; ++k) limber.live.send({do: 'step'});
+  }, n);
   await send(page, {do: 'pause'});
+};
+const distance = (a, b) => Math.max(...a.map((x, i) => Math.abs(x - b[i])));
+
+// It moves: seen from the very start, because a stiff structure is at rest again before a slow computer draws twice. Paused it is
+// still, and a step is one step.
+async function tryTime(page, name, moves) {
+  await send(page, {do: 'pause'});
+  await page.evaluate('limber.stage.view.adaptive = false'); // fewer pixels would be another picture
   await send(page, {do: 'reset'});
   const first = await page.evaluate('picture()');
   await send(page, {do: 'play'});
-  await until(page, 'limber.live.latest.time > 0.15', 'time does not go on');
-  await until(page, (p) => picture() !== p, 'the picture does not change', {argument: first});
-
-  // Paused it is still, and a step is one step.
+  await until(page, 'limber.live.latest.time > 0.03 || limber.live.latest.failed', 'time does not go on');
+  if (moves) await until(page, (p) => picture() !== p, 'the picture does not change', {argument: first});
   await send(page, {do: 'pause'});
   await until(page, 'limber.live.latest.paused && limber.stage.moment === limber.live.latest', 'it does not pause');
-  await page.evaluate('limber.stage.view.adaptive = false'); // fewer pixels would be another picture
   const still = await page.evaluate('[picture(), limber.live.latest.time]');
-  await page.waitForTimeout(120);
+  await page.waitForTimeout(100);
   const later = await page.evaluate('[picture(), limber.live.latest.time]');
   check(still[0] === later[0] && still[1] === later[1], `${name}: it moves while paused`);
   await page.click('#step');
   await until(page, (t) => Math.abs(limber.live.latest.time - t - limber.live.scene.step) < 1e-9, 'a step is not one step', {argument: still[1]});
+}
 
-  // Scrubbing shows an earlier moment; at the end it is live again.
-  const now = await page.evaluate('limber.live.latest.time');
-  await page.locator('#scrub').evaluate((e) => {
-    e.value = '0';
-    e.dispatchEvent(new Event('input'));
-  });
-  const shown = await page.evaluate('[limber.stage.moment.time, picture()]');
-  check(shown[0] < now, `${name}: scrubbing shows ${shown[0]} s, it is ${now} s`);
-  check(shown[1] !== later[0], `${name}: scrubbing shows the same picture`);
-  await page.evaluate('limber.live.scrub(Infinity)');
-
-  // Another method goes on from the same pose.
-  const pose = await page.evaluate('spot()');
-  const methods = await page.evaluate('limber.live.scene.methods.filter((m) => m.applies && m.name !== limber.live.scene.method && m.name.startsWith("articulated")).map((m) => m.name)');
-  check(methods.length > 0, `${name}: no other method`);
-  const epoch = await page.evaluate('limber.live.scene.epoch');
-  await page.selectOption('#method', methods[0]);
-  await until(page, (e) => limber.live.scene.epoch > e && limber.live.latest.epoch > e, 'the method does not change', {argument: epoch});
-  const after = await page.evaluate('[spot(), limber.live.scene.method, limber.live.latest.time]');
-  check(after[1] === methods[0] && after[2] === now, `${name}: after the switch ${after[1]} at ${after[2]} s`);
-  check(largest(pose, after[0]) < 1e-6, `${name}: the switch moved it by ${largest(pose, after[0])} m`);
-
-  await page.evaluate('limber.stage.view.touched = true'); // the camera stays
-
-  // A pull: twenty steps from the start with and without it differ where it pulls.
+// Twenty steps from the start, or more if they are short, with and without a pull differ in the part that is pulled; the force is shown, and the part's numbers.
+async function tryPull(page, name) {
   await send(page, {do: 'reset'});
-  const part = await page.evaluate('findMovable()');
-  if (check(part, `${name}: nothing to pull at`)) {
-    await page.evaluate("for (let k = 0; k < 20; ++k) limber.live.send({do: 'step'})");
-    await send(page, {do: 'pause'});
-    const free = await page.evaluate('spot()');
+  const start = await page.evaluate('picture()');
+  const parts = await page.evaluate('candidates()');
+  const count = Math.max(20, Math.ceil(0.01 / (await page.evaluate('limber.live.scene.step'))));
+  for (const part of parts) {
+    if (part !== parts[0]) await send(page, {do: 'reset'});
+    await steps(page, count);
+    const free = await page.evaluate((p) => place(p), part);
     await send(page, {do: 'reset'});
     await page.mouse.move(part.x, part.y);
     await page.mouse.down();
     await page.mouse.move(part.x + 30, part.y - 30, {steps: 2});
     await page.mouse.move(part.x + 60, part.y - 45);
-    await until(page, 'limber.live.latest.held', `${name}: ${part.name} is not held`);
-    await page.evaluate("for (let k = 0; k < 20; ++k) limber.live.send({do: 'step'})");
     await send(page, {do: 'pause'});
-    const pulled = await page.evaluate("[spot(), Number(document.getElementById('force').dataset.value), document.getElementById('force').textContent]");
-    check(largest(free, pulled[0]) > 0, `${name}: pulling at ${part.name} moves nothing`);
-    check(pulled[1] > 0 && /[kMmµ]?N/.test(pulled[2]), `${name}: the force reads ${pulled[2]}`);
+    if (!(await page.evaluate('limber.live.latest.held'))) { // welded to the ground: the page says so
+      check(/cannot be pulled/.test(await page.textContent('#note')), `${name}: ${part.name} is not held, and nothing says why`);
+      await page.mouse.up();
+      continue;
+    }
+    await steps(page, count);
+    await until(page, 'Number(document.getElementById("force").dataset.value) > 0', `${name}: no force`);
+    const pulled = await page.evaluate((p) => [place(p), document.getElementById('force').textContent], part);
+    check(distance(free, pulled[0]) > 0, `${name}: pulling at ${part.name} does not move it`);
+    check(/\d [kMmµ]?N/.test(pulled[1]), `${name}: the force reads ${pulled[1]}`);
     await page.mouse.up();
     await until(page, '!limber.live.latest.held', 'it is not let go');
     check((await page.textContent('#chosen')) === part.name, `${name}: ${part.name} is not chosen`);
-    await until(page, 'document.querySelectorAll("[data-reading]").length >= 4', `${name}: no numbers of ${part.name}`);
+    await until(page, '[...document.querySelectorAll("[data-reading]")].filter((e) => Number.isFinite(Number(e.dataset.value))).length >= 4', `${name}: no numbers of ${part.name}`);
+    return start;
   }
+  check(false, `${name}: nothing to pull at`);
+  return start;
+}
 
-  // A slider changes the model.
+// An earlier moment; at the end it is live again.
+async function tryScrub(page, name, moved) {
+  const now = await page.evaluate('[limber.live.latest.time, picture()]');
+  await page.locator('#scrub').evaluate((e) => {
+    e.value = '0';
+    e.dispatchEvent(new Event('input'));
+  });
+  const shown = await page.evaluate('[limber.stage.moment.time, picture()]');
+  check(shown[0] < now[0], `${name}: scrubbing shows ${shown[0]} s, it is ${now[0]} s`);
+  if (moved) check(shown[1] !== now[1], `${name}: scrubbing shows the same picture`);
+  await page.evaluate('limber.live.scrub(Infinity)');
+}
+
+// Another method goes on from the same pose, or is grey and says why.
+async function trySwitch(page, name) {
+  const before = await page.evaluate('({method: limber.live.scene.method, methods: limber.live.scene.methods, epoch: limber.live.scene.epoch, time: limber.live.latest.time, poses: poses(), size: limber.stage.view.size})');
+  const others = before.methods.filter((m) => m.name !== before.method);
+  for (const m of others.filter((o) => !o.applies)) {
+    const grey = await page.evaluate((n) => document.querySelector(`#method option[value="${n}"]`).disabled, m.name);
+    check(grey && m.reason.length > 10 && (await page.textContent('#panel')).includes(m.reason), `${name}: ${m.name} is not grey, or without a reason: ${m.reason}`);
+  }
+  const able = others.filter((m) => m.applies);
+  if (!able.length) return;
+  const family = (m) => m.split(':')[0];
+  const to = (able.find((m) => family(m.name) === family(before.method)) ?? able[0]).name;
+  await page.selectOption('#method', to);
+  await until(page, (e) => limber.live.scene.epoch > e && limber.live.latest?.epoch > e, 'the method does not change', {argument: before.epoch});
+  const after = await page.evaluate('({method: limber.live.scene.method, time: limber.live.latest.time, poses: poses()})');
+  check(after.method === to, `${name}: after the switch the method is ${after.method}`);
+  const common = Object.keys(before.poses).filter((k) => after.poses[k]);
+  const far = Math.max(...common.map((k) => distance(before.poses[k], after.poses[k])));
+  // Links of a reduced model do not fit at their joints far from its points (docs/theory/rom.md); another method closes the gaps.
+  const most = before.method === 'rom' ? 0.05 * before.size : 1e-6;
+  check(after.time === before.time && common.length > 0 && far < most, `${name}: the switch to ${to} moved it by ${far} m, to ${after.time} s from ${before.time} s`);
+}
+
+// A slider changes the model, and it goes on.
+async function trySlider(page, name) {
   const slider = page.locator('[data-parameter]').first();
   const parameter = await slider.getAttribute('data-parameter');
   const value = () => page.evaluate((p) => limber.live.scene.parameters.find((q) => q.name === p).value, parameter);
@@ -132,54 +173,39 @@ async function tryScene(page, name) {
   check((await value()) > before, `${name}: ${parameter} stays ${before}: ${await page.textContent('#note')}`);
   await send(page, {do: 'play'});
   await until(page, '!limber.live.latest.paused', 'it does not go on');
-  check(page.faults.length === 0, `${name}: ${page.faults.join('; ')}`);
 }
 
-// Scenes of other methods, which cannot be pulled at, and those that are made for statics and come to rest at once.
-async function tryToWatch(page, name, moves) {
-  await until(page, 'window.limber && limber.live && limber.live.frames > 3', 'no frames came');
+async function tryScene(page, name, moves) {
+  await until(page, 'window.limber && limber.live && limber.live.frames > 0 && limber.live.inControl', 'no frames came');
   await page.evaluate(helpers);
-  if (moves) {
-    await send(page, {do: 'pause'});
-    await send(page, {do: 'reset'});
-    const first = await page.evaluate('picture()');
-    await send(page, {do: 'play'});
-    await until(page, (p) => picture() !== p, 'the picture does not change', {argument: first});
-  }
-  await send(page, {do: 'pause'});
-  await until(page, 'limber.live.latest.paused && limber.stage.moment === limber.live.latest', 'it does not pause');
-  const before = await page.evaluate('limber.live.latest.time');
-  await page.click('#step');
-  await until(page, (t) => Math.abs(limber.live.latest.time - t - limber.live.scene.step) < 1e-9, 'a step is not one step', {argument: before});
-  await send(page, {do: 'play'});
-  await until(page, '!limber.live.latest.paused', 'it does not go on');
+  await tryTime(page, name, moves);
+  const start = await tryPull(page, name);
+  const moved = (await page.evaluate('picture()')) !== start;
+  if (!moves) check(moved, `${name}: pulling does not change the picture`);
+  await tryScrub(page, name, moved);
+  await trySwitch(page, name);
+  await trySlider(page, name);
   check(page.faults.length === 0, `${name}: ${page.faults.join('; ')}`);
 }
-const smaller = {'molecule.yaml': ['--set', 'bodies=2000'], 'millipede.yaml': ['--set', 'legs=50'], 'cross-linked.yaml': ['--set', 'bodies=1000']}; // drawn by software here
+// Drawn by software here; and a molecule that is pulled at with 1 N moves by a pixel in ten seconds.
+const smaller = {'molecule.yaml': ['--set', 'bodies=2000', '--set', 'pull=1 kN'], 'millipede.yaml': ['--set', 'legs=50'], 'cross-linked.yaml': ['--set', 'bodies=1000']};
 const atRest = ['arch.yaml', 'truss.yaml'];
-const otherMethod = (file) => /method: (adaptive|thread|rom)/.test(readFileSync(path.join(root, 'scenes', file), 'utf8'));
 
-// Scenes that are made for statics cannot move (exit code 2), or not for long (3).
-const folder = temporaryFolder();
-const moves = (file) => {
-  const done = spawnSync(limber, ['run', path.join(root, 'scenes', file), '--time', '0.5 s', '--quiet', '--no-vtk', '--no-glb', '--no-report', '--out', path.join(folder, file)]);
-  check([0, 2, 3].includes(done.status), `${file}: ${done.stderr}`);
-  if (done.status !== 0) console.log(`${file} does not move (exit code ${done.status})`);
-  return done.status === 0;
-};
-
-// Two at a time: most of it is waiting.
-const queue = scenes.filter(moves);
+// Two at a time: much of it is waiting.
+const queue = [...scenes];
 const worker = async () => {
   for (let file = queue.shift(); file; file = queue.shift())
     await test(file, async () => {
       const view = await startView(path.join(root, 'scenes', file), ...(smaller[file] ?? []));
-      const page = await openPage(browser, view.url, {viewport: {width: 960, height: 500}});
-      if (atRest.includes(file) || otherMethod(file)) await tryToWatch(page, file, !atRest.includes(file));
-      else await tryScene(page, file);
-      await page.context().close();
-      const code = await view.stop();
-      check(code === 0, `${file}: limber view ended with ${code}`);
+      let page;
+      try {
+        page = await openPage(browser, view.url, {viewport: {width: 800, height: 420}});
+        await tryScene(page, file, !atRest.includes(file));
+      } finally { // what is left running would slow all that follows
+        await page?.context().close();
+        const code = await view.stop();
+        check(code === 0, `${file}: limber view ended with ${code}`);
+      }
     });
 };
 await Promise.all([worker(), worker()]);
@@ -202,6 +228,48 @@ await test('the state can be saved as a scene that runs, and a second viewer onl
   await second.context().close();
   check((await view.stop()) === 0, 'limber view did not end well');
 });
+
+// Seen from the side and from above, an oval strap is as wide as its section there: no round thread could be.
+if ('oval.yaml'.startsWith(wanted))
+  await test('a thread is drawn as its section', async () => {
+    const view = await startView(path.join(root, 'scenes', 'oval.yaml'));
+    const page = await openPage(browser, view.url);
+    await until(page, 'window.limber && limber.live.frames > 0 && limber.live.inControl', 'no frames came');
+    await page.evaluate(helpers);
+    await send(page, {do: 'pause'});
+    await send(page, {do: 'reset'});
+    const widths = await page.evaluate(() => {
+      const {view: v, moment, layout} = limber.stage;
+      const line = layout.polylines[0];
+      for (const mesh of v.layers[0].group.children) if (mesh.material.defines.PIECE !== undefined) mesh.visible = false; // stripes and rings
+      const point = (i) => v.controls.target.clone().fromArray(moment.points, 3 * i);
+      const middle = Math.floor(line.points / 2);
+      return [[0, -0.2, 0], [0, -0.02, 0.2]].map((from) => {
+        const x = point(middle);
+        v.controls.target.copy(x);
+        v.camera.position.copy(x).add(point(0).fromArray(from));
+        v.controls.update();
+        v.camera.updateMatrixWorld();
+        const [p, q] = [v.toPage(x), v.toPage(point(middle + 1))];
+        const length = Math.hypot(q.x - p.x, q.y - p.y);
+        const across = {x: -(q.y - p.y) / length, y: (q.x - p.x) / length};
+        const corners = line.outline.map(([a, b]) => {
+          const at = x.clone().multiplyScalar(1 - a - b).addScaledVector(point(middle + line.points), a).addScaledVector(point(middle + 2 * line.points), b);
+          const c = v.toPage(at);
+          return (c.x - p.x) * across.x + (c.y - p.y) * across.y;
+        });
+        // Outwards from the middle until the strap ends.
+        let seen = 0;
+        while (seen < 200 && v.pick(p.x + seen * across.x, p.y + seen * across.y)?.part.polyline === 0) ++seen;
+        return {seen, expected: Math.max(...corners)};
+      });
+    });
+    for (const {seen, expected} of widths) check(Math.abs(seen - expected) < 2.5, `${seen} pixels wide, expected ${expected}`); // the edge, and a pixel
+    check(Math.abs(widths[0].expected / widths[1].expected - 1) > 0.4, `the section is round: ${JSON.stringify(widths)}`);
+    check(page.faults.length === 0, page.faults.join('; '));
+    await page.context().close();
+    await view.stop();
+  });
 
 await browser.close();
 finish();

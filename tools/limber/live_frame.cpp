@@ -14,7 +14,7 @@ std::shared_ptr<const std::string> encode_live_frame(const LiveFrameHead& head, 
   const auto small = [&](double x) { put(static_cast<float>(x)); };
   std::size_t values = 7 * s.positions.size() + 3 * s.points.size();
   for (const result::Field& f : fields) values += f.values.size();
-  bytes->reserve(88 + 8 * s.scalars.size() + 4 * values);
+  bytes->reserve(104 + 8 * s.scalars.size() + 4 * values);
   bytes->append("LIMF");
   put(head.epoch);
   put(head.index);
@@ -24,6 +24,8 @@ std::shared_ptr<const std::string> encode_live_frame(const LiveFrameHead& head, 
   vector(head.pull.force);
   vector(head.pull.point);
   put(head.pace);
+  put(head.felt);
+  put(head.answer);
   for (const double x : s.scalars) put(x);
   for (const Quat& q : s.rotations) small(q.w()), small(q.x()), small(q.y()), small(q.z());
   for (const auto* list : {&s.positions, &s.points})

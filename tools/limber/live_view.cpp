@@ -16,7 +16,8 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr double frame_time = 1.0 / 60;       // [s] between frames, unless a command wants an answer
-constexpr double most_stepping = 0.012;       // [s] of stepping before commands are looked at again
+constexpr double answer_time = 0.004;         // [s] between frames that answer commands: mice report every ms
+constexpr double most_stepping = 0.012;       // [s] of stepping before a frame is due again
 constexpr double most_lag = 0.1;              // [s] that are caught up; a slower simulation runs slower
 constexpr std::size_t past_limit = 96 << 20;  // [bytes]
 
@@ -133,6 +134,10 @@ void LiveView::publish() {
   head.command = command_;
   head.pace = pace_;
   head.pull = driver_->pull();
+  head.felt = felt_;
+  head.answer = felt_arrived_ > 0 ? now() - felt_arrived_ : 0;
+  felt_arrived_ = 0;
+  answer_wanted_ = false;
   server_.publish(encode_live_frame(head, snapshot_, fields_));
   last_publish_ = now();
   changed_ = false;
@@ -179,11 +184,12 @@ bool LiveView::one_step() {
   return true;
 }
 
-// As many steps as are due, but no longer than a viewer's command may wait.
+// As many steps as are due; a command that comes is looked at before the next one.
 void LiveView::advance(double until) {
   const double begin = now();
   bool moved = false;
   while (!failed_ && time() + options_.step <= until && now() - begin < most_stepping) {
+    if (moved && server_.has_commands()) break;
     std::swap(before_, snapshot_);
     if (!one_step()) {
       std::swap(before_, snapshot_);
@@ -195,6 +201,11 @@ void LiveView::advance(double until) {
     moved = true;
   }
   if (!moved) return;
+  if (felt_ != command_) {
+    felt_ = command_;
+    felt_arrived_ = std::exchange(unfelt_since_, 0);
+    answer_wanted_ = true;
+  }
   remember();
   fields_ = driver_->fields();
   changed_ = true;
@@ -211,8 +222,11 @@ void LiveView::run(const std::atomic<bool>& stop) {
   while (!stop) {
     const bool moving = !paused_ && !failed_;
     double due = anchor_time_ + speed_ * (now() - anchor_wall_);
-    const double wait = moving ? std::clamp((time() + options_.step - due) / speed_, 0.0, 0.02) : 0.05;
-    for (const std::string& text : server_.take_commands(wait)) apply(text);
+    const double lead =
+        dragged_ ? options_.step : 0;  // a hand that moves is felt up to a step before its time
+    double wait = moving ? std::clamp((time() + options_.step - lead - due) / speed_, 0.0, 0.02) : 0.05;
+    if (changed_) wait = std::min(wait, std::max(0.0, next_publish() - now()));
+    for (const ViewServer::Command& command : server_.take_commands(wait)) take(command);
     if (!paused_ && !failed_) {
       due = anchor_time_ + speed_ * (now() - anchor_wall_);
       if (due - time() > most_lag * speed_ + options_.step) {
@@ -220,11 +234,21 @@ void LiveView::run(const std::atomic<bool>& stop) {
         anchor_time_ = time();
         due = time() + options_.step;
       }
-      advance(due + 1e-9);
+      advance(due + (dragged_ ? options_.step : 0) + 1e-9);
+      dragged_ = dragged_ && felt_ != command_;
     }
     if (!read_name_.empty() && now() - last_readings_ > 0.1) tell_readings();
-    if (changed_ && (now() - last_publish_ >= frame_time || handle_)) publish();
+    if (changed_ && now() >= next_publish()) publish();
   }
+}
+
+// When what changed is shown: an answer to a command soon, all else at the pace of a screen.
+double LiveView::next_publish() const { return last_publish_ + (answer_wanted_ ? answer_time : frame_time); }
+
+void LiveView::take(const ViewServer::Command& command) {
+  apply(command.text);
+  if (unfelt_since_ == 0)
+    unfelt_since_ = std::chrono::duration<double>(command.arrived.time_since_epoch()).count();
 }
 
 void LiveView::tell_readings() {
@@ -409,6 +433,8 @@ void LiveView::apply(const std::string& text) {
     const std::string what = c.text("do");
     if (c.has("seq")) command_ = c.number("seq", 0, 1e15);
     changed_ = true;
+    // What only turns time on or pulls shows with the next step; everything else is answered by itself.
+    if (what != "drag" || paused_ || failed_) answer_wanted_ = true;
     if (what == "pause") paused_ = true;
     if (what == "play") paused_ = false, anchor();
     if (what == "step") {
@@ -423,6 +449,7 @@ void LiveView::apply(const std::string& text) {
     if (what == "drag" && handle_) {
       handle_->target = c.vector("target");
       driver_->hold(*handle_);
+      dragged_ = true;
     }
     if (what == "release") {
       driver_->release();

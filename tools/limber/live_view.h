@@ -35,6 +35,7 @@ class LiveView {
 
   void start(std::unique_ptr<sim::Driver> driver);
   void tell_scene();
+  void take(const ViewServer::Command& command);
   void apply(const std::string& text);
   void grab(const Command& c);
   void cut(const Command& c);
@@ -52,6 +53,7 @@ class LiveView {
   void record_frame();
   void observe();
   void publish();
+  double next_publish() const;
   void tell_readings();
   double now() const;
   double time() const { return static_cast<double>(step_) * options_.step; }
@@ -73,6 +75,10 @@ class LiveView {
   double speed_ = 1, loads_ = 1, command_ = 0, pace_ = 0;
   double anchor_wall_ = 0, anchor_time_ = 0;
   double pace_wall_ = 0, pace_time_ = 0, last_publish_ = -1, last_readings_ = 0;
+  // Commands and the steps that feel them: the last one, when the oldest that no step was made after came (0:
+  // none), and whether a frame should tell of it at once.
+  double felt_ = 0, unfelt_since_ = 0, felt_arrived_ = 0;
+  bool answer_wanted_ = false, dragged_ = false;
   double strength_ = 0;  // of the handle [N/m]
   double mass_ = 1;
   std::optional<result::Handle> handle_;

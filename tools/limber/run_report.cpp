@@ -134,6 +134,10 @@ Json warnings(const sim::StoredRun& run, const result::RecordingReader& recordin
         fmt::format("to keep this file small the picture moves between every {}th frame; numbers are "
                     "all there",
                     text.motion_stride()));
+  if (text.rounded())
+    out.push_back(
+        "to keep this file small the poses of the picture are rounded to a 65,534th of its size; numbers are "
+        "exact");
   return out;
 }
 

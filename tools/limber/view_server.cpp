@@ -91,7 +91,8 @@ struct ViewServer::Impl {
   // Shared with the simulation.
   std::mutex mutex;
   std::condition_variable arrived;
-  std::deque<std::string> commands;
+  std::deque<ViewServer::Command> commands;
+  std::atomic<bool> command_waits{false};
   Text newest;
   bool frame_posted = false;
   std::atomic<int> viewer_count{0};
@@ -190,6 +191,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     stream_.next_layer().socket().set_option(tcp::no_delay(true));
     stream_.set_option(websocket::stream_base::timeout::suggested(beast::role_type::server));
     stream_.read_message_max(largest_command);
+    stream_.auto_fragment(false);  // a frame is one write
     stream_.async_accept(parser_->get(), [self = shared_from_this()](error_code error) {
       if (error) return;
       self->live_ = true;
@@ -307,7 +309,9 @@ void ViewServer::Impl::leave(const Connection* gone) {
 
 void ViewServer::Impl::add_command(std::string text) {
   const std::lock_guard lock(mutex);
-  if (commands.size() < most_commands) commands.push_back(std::move(text));
+  if (commands.size() < most_commands)
+    commands.push_back({std::move(text), std::chrono::steady_clock::now()});
+  command_waits = true;
   arrived.notify_one();
 }
 
@@ -385,16 +389,19 @@ void ViewServer::publish(std::shared_ptr<const std::string> frame) {
   net::post(*impl_->context, [s = impl_.get()] { s->spread_frame(); });
 }
 
-std::vector<std::string> ViewServer::take_commands(double seconds) {
+std::vector<ViewServer::Command> ViewServer::take_commands(double seconds) {
   std::unique_lock lock(impl_->mutex);
   if (impl_->commands.empty() && seconds > 0)
     impl_->arrived.wait_for(lock, std::chrono::duration<double>(seconds),
                             [&] { return !impl_->commands.empty(); });
-  std::vector<std::string> out(std::make_move_iterator(impl_->commands.begin()),
-                               std::make_move_iterator(impl_->commands.end()));
+  std::vector<Command> out(std::make_move_iterator(impl_->commands.begin()),
+                           std::make_move_iterator(impl_->commands.end()));
   impl_->commands.clear();
+  impl_->command_waits = false;
   return out;
 }
+
+bool ViewServer::has_commands() const { return impl_->command_waits; }
 
 int ViewServer::viewers() const { return impl_->viewer_count; }
 

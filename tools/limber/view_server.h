@@ -10,6 +10,7 @@
 // Boost.Beast is slow to compile: only view_server.cpp includes it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -38,7 +39,12 @@ class ViewServer {
   void tell(std::string text);                             // to all, in order
   void publish(std::shared_ptr<const std::string> frame);  // to all, the newest only
   // Commands of the viewer in control, oldest first; waits at most so long for one.
-  std::vector<std::string> take_commands(double seconds);
+  struct Command {
+    std::string text;
+    std::chrono::steady_clock::time_point arrived;
+  };
+  std::vector<Command> take_commands(double seconds);
+  bool has_commands() const;
   int viewers() const;
 
   struct Impl;

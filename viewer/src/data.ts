@@ -20,7 +20,9 @@ export interface Shape {
 export interface Layout {
   title: string;
   frames: {name: string; fixed?: boolean; color?: number[]; shapes?: Shape[]}[];
-  polylines: {name: string; points: number; radius: number; color?: number[]}[];
+  // An outline is that of a section which is swept along the line: corner (a, b) stands at x + a (y − x) + b (z − x), y and z on the
+  // two lines that follow.
+  polylines: {name: string; points: number; radius: number; color?: number[]; outline?: number[][]}[];
   scalars: {name: string; unit: string}[];
 }
 
@@ -58,12 +60,32 @@ function bytesOf(base64: string): ArrayBuffer {
 
 // A recording as a report carries it. Motion (f32) may hold fewer frames than the numbers (f64).
 export interface StoredRecording {
-  layout: Layout;
+  layout: Omit<Layout, 'frames'> & {frames: StoredFrame[]};
   fields: FieldInfo[];
   times: number; // moments of the numbers
   motion_times: number[]; // which of them have a motion
   numbers: string; // base64: times, then each scalar's values, f64
-  motion: string; // base64: each stored frame: rotations, positions, points, fields, f32
+  motion: string; // base64: each stored frame: rotations, positions, points, fields, f32; u16 if there are ranges
+  ranges?: [number, number][]; // of rotations, of x, y and z, of each field
+}
+
+// Frames that are alike but for a number at the end of their names may stand there once: beginning of the names, the numbers.
+type StoredFrame = Layout['frames'][number] & {run?: [string, ...number[]]};
+
+function withoutRuns(frames: StoredFrame[]): Layout['frames'] {
+  return frames.flatMap(({run, ...frame}) => (run ? run.slice(1).map((k) => ({...frame, name: `${run[0]}${k}`})) : [frame]));
+}
+
+// Numbers of which each part takes its ranges in turns.
+function unrounded(values: Uint16Array, parts: {size: number; ranges: [number, number][]}[]): Float32Array {
+  const out = new Float32Array(values.length);
+  for (let at = 0; at < values.length; )
+    for (const {size, ranges} of parts)
+      for (let i = 0; i < size; ++i, ++at) {
+        const [low, high] = ranges[i % ranges.length];
+        out[at] = values[at] === 65535 ? NaN : low + (values[at] * (high - low)) / 65534;
+      }
+  return out;
 }
 
 export class Recording {
@@ -76,16 +98,26 @@ export class Recording {
   private stride: number;
 
   constructor(stored: StoredRecording) {
-    this.layout = stored.layout;
+    this.layout = {...stored.layout, frames: withoutRuns(stored.layout.frames)};
     this.fields = stored.fields ?? [];
     const numbers = new Float64Array(bytesOf(stored.numbers));
     const n = stored.times;
     this.times = numbers.subarray(0, n);
     this.scalars = this.layout.scalars.map((_, k) => numbers.subarray((k + 1) * n, (k + 2) * n));
     this.frameTimes = Float64Array.from(stored.motion_times, (i) => this.times[i]);
-    this.motion = new Float32Array(bytesOf(stored.motion));
+    const motion = bytesOf(stored.motion);
+    this.motion = stored.ranges ? unrounded(new Uint16Array(motion), this.parts(stored.ranges)) : new Float32Array(motion);
     const fields = this.fields.reduce((sum, f) => sum + fieldSize(this.layout, f), 0);
     this.stride = 7 * this.layout.frames.length + 3 * pointCount(this.layout) + fields;
+  }
+
+  private parts(ranges: [number, number][]): {size: number; ranges: [number, number][]}[] {
+    const nf = this.layout.frames.length;
+    const places = ranges.slice(1, 4);
+    return [
+      {size: 4 * nf, ranges: ranges.slice(0, 1)}, {size: 3 * nf, ranges: places}, {size: 3 * pointCount(this.layout), ranges: places},
+      ...this.fields.map((f, k) => ({size: fieldSize(this.layout, f), ranges: [ranges[4 + k]]})),
+    ];
   }
 
   get duration(): number {
@@ -170,17 +202,19 @@ export interface LiveFrame extends Moment {
   force: number[]; // of the handle [N]
   point: number[]; // where it pulls [m]
   pace: number; // simulated seconds a second
+  felt: number; // number of the last command that a step was made after: the poses feel it
+  answer: number; // [s] that this command waited in the program for this frame
 }
 
 const magic = 0x464d494c; // "LIMF"
-const headBytes = 24 + 8 * 8;
+const headBytes = 16 + 8 * 11;
 
 export function decodeLiveFrame(data: ArrayBuffer, layout: Layout, fields: FieldInfo[], epoch: number): LiveFrame | null {
   const head = new DataView(data);
   if (data.byteLength < headBytes || head.getUint32(0, true) !== magic) return null;
   if (head.getUint32(4, true) !== epoch) return null;
   const flags = head.getUint32(12, true);
-  const doubles = new Float64Array(data, 16, 9);
+  const doubles = new Float64Array(data, 16, 11);
   const nf = layout.frames.length;
   const np = pointCount(layout);
   const ns = layout.scalars.length;
@@ -204,6 +238,8 @@ export function decodeLiveFrame(data: ArrayBuffer, layout: Layout, fields: Field
     force: [doubles[2], doubles[3], doubles[4]],
     point: [doubles[5], doubles[6], doubles[7]],
     pace: doubles[8],
+    felt: doubles[9],
+    answer: doubles[10],
     rotations: floats.subarray(0, 4 * nf),
     positions: floats.subarray(4 * nf, 7 * nf),
     points: floats.subarray(7 * nf, 7 * nf + 3 * np),

@@ -3,17 +3,42 @@
 // unit shape stand one after the other in one buffer, each vertex with the number of its copy: drawing them as hardware instances
 // costs software renderers fifty microseconds for each.
 //
-// Where there are very many capsules or pieces, each is a rectangle that faces the camera and is shaded as if it were round.
+// Where there are very many capsules or pieces, each is a rectangle that faces the camera and is shaded as if it were round. A box is
+// the corner that faces the camera: three faces of seven vertices, of which three carry the normals.
 //
 // A vertex is p = unit·scale.xyz + (0, 0, cap·scale.w) in the shape's frame: box, sphere, cylinder (cap = 0) and capsule
-// (cap = ±1) share one shader. A piece of a polyline is a capsule between two points of the texture. Hulls, meshes and height
-// fields are drawn with the same shader, each on its own.
+// (cap = ±1) share one shader. A piece of a polyline is a capsule between two points of the texture; a line with an outline is that section
+// swept along it (cap = 1: at the second point of a piece). Hulls, meshes and height fields are drawn with the same shader, each on its own.
 import * as THREE from 'three';
 import {FieldInfo, Layout, Moment, pointCount, Shape, Triangles} from './data';
 import {linearToSrgb, mapTexels} from './colors';
 
-const textureWidth = 1024;
+const textureWidth = 1024; // a power of two
 const manyCapsules = 1200;
+export const plainShadows = 200; // parts, above which there are no shadows without a GPU
+
+// What a face of a box has is the same all over it; without a GPU its light as well.
+const handedOver = /* glsl */ `
+#ifdef BOX
+#define handed flat varying
+#else
+#define handed varying
+#endif
+handed vec3 vColor;
+handed float vValue;
+flat varying float vId;
+#ifdef PLAIN
+flat varying vec2 vLight;
+#else
+handed vec3 vNormal;
+varying vec3 vView;
+#endif
+// How light a surface with the normal n is for an eye in the direction v, and how it shines.
+vec2 lightOf(vec3 n, vec3 v) {
+  vec3 lamp = vec3(0.347833, -0.496904, 0.795046);
+  float light = 0.42 + 0.16 * n.z + 0.50 * max(dot(n, lamp), 0.0) + 0.10 * max(dot(n, v), 0.0);
+  return vec2(light, pow(max(dot(reflect(-v, n), lamp), 0.0), 24.0));
+}`;
 
 const vertexShader = /* glsl */ `
 precision highp float;
@@ -28,19 +53,16 @@ uniform float ground;             // height that shadows fall on
 uniform highp sampler2D copies;   // four texels a copy: scale; turn; shift and part; colour and id
 attribute float cap;
 attribute float copy;
-varying vec3 vNormal;
-varying vec3 vColor;
-varying vec3 vView;
-varying float vValue;
-flat varying float vId;
+${handedOver}
 #ifdef FLAT
 varying vec3 vFlat;               // across and along in radii, and where the round ends begin
 varying vec3 vSideways;
 varying vec3 vAlong;
 #endif
 
-vec4 texel(highp sampler2D t, int i) { return texelFetch(t, ivec2(i % ${textureWidth}, i / ${textureWidth}), 0); }
+vec4 texel(highp sampler2D t, int i) { return texelFetch(t, ivec2(i & ${textureWidth - 1}, i >> ${Math.log2(textureWidth)}), 0); }
 vec3 rotate(vec4 q, vec3 v) { return v + 2.0 * cross(q.xyz, cross(q.xyz, v) + q.w * v); }
+vec3 rotate_back(vec4 q, vec3 v) { return v + 2.0 * cross(q.xyz, cross(q.xyz, v) - q.w * v); }
 
 #ifdef FLAT
 // position.x = ±1 is the side, cap = ±1 the end.
@@ -64,7 +86,16 @@ void main() {
   float id = tint_id.w;
   int i = int(shift_part.w + 0.5);  // frame, or first point of a piece
   vec3 world, direction;
-#ifdef PIECE
+#ifdef SWEEP
+  // position: the corner, and the number of points of a line; normal: across, or along at an end.
+  int k = i + int(cap + 0.5), n = int(position.z + 0.5);
+  vec4 x = texel(points, k);
+  vec3 y = texel(points, k + n).xyz - x.xyz, z = texel(points, k + 2 * n).xyz - x.xyz;
+  float wide = max(1.0, thinnest * pixel * distance(cameraPosition, x.xyz) / scale.x);
+  world = x.xyz + wide * (position.x * y + position.y * z);
+  direction = normalize(normal.x * y / dot(y, y) + normal.y * z / dot(z, z) + normal.z * cross(y, z) / (length(y) * length(z)));
+  vValue = x.w;
+#elif defined(PIECE)
   vec4 a = texel(points, i), b = texel(points, i + 1);
   vec3 along = b.xyz - a.xyz, middle = 0.5 * (a.xyz + b.xyz);
   float span = length(along);
@@ -80,18 +111,34 @@ void main() {
 #endif
 #else
   vec4 q = texel(poses, 2 * i), p = texel(poses, 2 * i + 1);
+#ifdef BOX
+  // The faces on the side of the eye, or of the sun for a shadow.
+#ifdef SHADOW
+  vec3 eye = rotate_back(turn, rotate_back(q, sun));
+#else
+  vec3 eye = rotate_back(turn, rotate_back(q, cameraPosition - p.xyz) - shift);
+#endif
+  vec3 side = vec3(eye.x < 0.0 ? -1.0 : 1.0, eye.y < 0.0 ? -1.0 : 1.0, eye.z < 0.0 ? -1.0 : 1.0);
+  world = rotate(q, rotate(turn, side * position * scale.xyz) + shift) + p.xyz;
+  direction = rotate(q, rotate(turn, side * normal));
+#else
   vec3 local = rotate(turn, position * scale.xyz + vec3(0.0, 0.0, cap * scale.w)) + shift;
   world = rotate(q, local) + p.xyz;
   direction = rotate(q, rotate(turn, normalize(normal / scale.xyz)));
+#endif
   vValue = p.w;
 #ifdef FLAT
   world = flat_capsule(rotate(q, shift) + p.xyz, rotate(q, rotate(turn, vec3(0.0, 0.0, 1.0))), scale.w, scale.x);
 #endif
 #endif
-  vNormal = direction;
   vColor = tint;
   vId = id;
+#ifdef PLAIN
+  vLight = lightOf(direction, normalize(cameraPosition - world));
+#else
+  vNormal = direction;
   vView = cameraPosition - world;
+#endif
   if (int(id + 0.5) == chosen) vColor = mix(vColor, vec3(1.0, 0.85, 0.1), 0.65);
 #ifdef SHADOW
   world -= sun * ((world.z - ground) / sun.z);
@@ -107,11 +154,7 @@ uniform int coloured;
 uniform int picking;
 uniform float opacity;
 uniform vec4 wash;                // a colour over all, and how much of it
-varying vec3 vNormal;
-varying vec3 vColor;
-varying vec3 vView;
-varying float vValue;
-flat varying float vId;
+${handedOver}
 #ifdef FLAT
 varying vec3 vFlat;
 varying vec3 vSideways;
@@ -130,12 +173,17 @@ void main() {
     gl_FragColor = vec4(vId, gl_FragCoord.z, 0.0, 1.0);
     return;
   }
+#ifdef PLAIN
+  vec2 light = vLight;
+#else
   vec3 v = normalize(vView);
 #ifdef FLAT
   vec3 n = vSideways * vFlat.x + vAlong * (sign(vFlat.y) * end) + v * sqrt(rest);
 #else
   vec3 n = normalize(vNormal);
   if (dot(n, v) < 0.0) n = -n;
+#endif
+  vec2 light = lightOf(n, v);
 #endif
   vec3 base = mix(vColor, wash.rgb, wash.a);
   if (coloured == 1) {
@@ -147,13 +195,11 @@ void main() {
       base = mix(base, vec3(0.6), 0.75);
     }
   }
-  float light = 0.42 + 0.16 * n.z + 0.50 * max(dot(n, normalize(vec3(0.35, -0.5, 0.8))), 0.0) + 0.10 * max(dot(n, v), 0.0);
-  float shine = pow(max(dot(reflect(-v, n), normalize(vec3(0.35, -0.5, 0.8))), 0.0), 24.0);
-  gl_FragColor = vec4(base * light + 0.10 * shine, opacity);
+  gl_FragColor = vec4(base * light.x + 0.10 * light.y, opacity);
 #endif
 }`;
 
-type Kind = 'box' | 'sphere' | 'cylinder' | 'capsule' | 'piece';
+type Kind = 'box' | 'sphere' | 'cylinder' | 'capsule' | 'piece' | 'sweep';
 
 // Two triangles a cell, as the library cuts them.
 function fieldTriangles(field: NonNullable<Shape['height_field']>): Triangles {
@@ -186,7 +232,7 @@ function triangleShape(t: Triangles, sharp: boolean): THREE.BufferGeometry {
 // Unit shapes with the direction in which their ends move apart.
 function unitShape(kind: Kind, sides: number): THREE.BufferGeometry {
   let geometry: THREE.BufferGeometry;
-  if (kind === 'box') geometry = new THREE.BoxGeometry(2, 2, 2);
+  if (kind === 'box') return boxCorner();
   else if (kind === 'cylinder') geometry = new THREE.CylinderGeometry(1, 1, 2, sides).rotateX(Math.PI / 2);
   else {
     // A sphere whose equator is doubled: its halves move apart.
@@ -222,12 +268,79 @@ function unitShape(kind: Kind, sides: number): THREE.BufferGeometry {
   return geometry;
 }
 
+// Three faces of a box that meet. The last vertex of a triangle, which no other face ends with, gives its normal.
+function boxCorner(): THREE.BufferGeometry {
+  const geometry = new THREE.BufferGeometry();
+  const at = [1, 1, 1, 1, -1, 1, 1, 1, -1, -1, 1, 1, 1, -1, -1, -1, 1, -1, -1, -1, 1];
+  geometry.setAttribute('position', new THREE.Float32BufferAttribute(at, 3));
+  geometry.setAttribute('normal', new THREE.Float32BufferAttribute([0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0], 3));
+  geometry.setAttribute('cap', new THREE.Float32BufferAttribute(new Float32Array(7), 1));
+  geometry.setIndex([2, 0, 1, 4, 2, 1, 3, 0, 2, 5, 3, 2, 1, 0, 3, 6, 1, 3]);
+  return geometry;
+}
+
 function rectangle(): THREE.BufferGeometry {
   const geometry = new THREE.BufferGeometry();
   geometry.setAttribute('position', new THREE.Float32BufferAttribute([-1, 0, 0, 1, 0, 0, 1, 0, 0, -1, 0, 0], 3));
   geometry.setAttribute('normal', new THREE.Float32BufferAttribute([0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1], 3));
   geometry.setAttribute('cap', new THREE.Float32BufferAttribute([-1, -1, 1, 1], 1));
   geometry.setIndex([0, 1, 2, 0, 2, 3]);
+  return geometry;
+}
+
+interface Section {
+  outline: number[][];
+  lines: {points: number; piece: number}[]; // number of points and first piece of each line that it is swept along
+}
+
+// The corners of an outline with normals: once where it is smooth, twice where it is sharp; not joined to the next: the first of two.
+function ringOf(outline: number[][]): {at: number[]; normal: number[]; joined: boolean}[] {
+  const smooth = 0.75; // cosine between two faces that look like one
+  const faces = outline.map((p, k) => {
+    const q = outline[(k + 1) % outline.length];
+    const length = Math.hypot(q[0] - p[0], q[1] - p[1]) || 1;
+    return [(q[1] - p[1]) / length, (p[0] - q[0]) / length];
+  });
+  return outline.flatMap((at, k) => {
+    const [before, after] = [faces[(k + outline.length - 1) % outline.length], faces[k]];
+    if (before[0] * after[0] + before[1] * after[1] > smooth) return [{at, normal: [before[0] + after[0], before[1] + after[1]], joined: true}];
+    return [{at, normal: before, joined: false}, {at, normal: after, joined: true}];
+  });
+}
+
+// Sections along lines, a ring at every point of a line, their ends closed.
+function sweptShape(sections: Iterable<Section>): THREE.BufferGeometry {
+  const data: Record<string, number[]> = {position: [], normal: [], cap: [], copy: []};
+  const index: number[] = [];
+  const vertex = (at: number[], normal: number[], points: number, piece: number, cap: number) => {
+    data.position.push(at[0], at[1], points);
+    data.normal.push(...normal);
+    data.cap.push(cap);
+    data.copy.push(piece);
+  };
+  for (const {outline, lines} of sections) {
+    const ring = ringOf(outline);
+    const ends = THREE.ShapeUtils.triangulateShape(outline.map(([a, b]) => new THREE.Vector2(a, b)), []);
+    for (const {points, piece} of lines) {
+      const first = data.cap.length;
+      for (let r = 0; r < points; ++r)
+        for (const {at, normal} of ring) vertex(at, [...normal, 0], points, piece + Math.min(r, points - 2), r === points - 1 ? 1 : 0);
+      for (let r = 0; r + 1 < points; ++r)
+        ring.forEach(({joined}, k) => {
+          if (!joined) return;
+          const [a, b] = [first + r * ring.length + k, first + r * ring.length + ((k + 1) % ring.length)];
+          index.push(a, b, b + ring.length, a, b + ring.length, a + ring.length);
+        });
+      for (const [side, p, cap] of [[-1, piece, 0], [1, piece + points - 2, 1]]) {
+        const from = data.cap.length;
+        for (const at of outline) vertex(at, [0, 0, side], points, p, cap);
+        for (const [i, j, k] of ends) index.push(from + i, from + j, from + k);
+      }
+    }
+  }
+  const geometry = new THREE.BufferGeometry();
+  for (const [name, values] of Object.entries(data)) geometry.setAttribute(name, new THREE.Float32BufferAttribute(values, values.length / data.cap.length));
+  geometry.setIndex(index);
   return geometry;
 }
 
@@ -289,11 +402,13 @@ export class Layer {
   private pointData: Float32Array;
   private copies: THREE.DataTexture[] = [];
   private surfaces: {unit: THREE.BufferGeometry; instance: Instance}[] = [];
+  private sections = new Map<string, Section>(); // by their outlines
   private field: FieldInfo | null = null;
   private fieldIndex = -1;
   drawn: Moment | null = null;
 
-  constructor(layout: Layout, firstId: number) {
+  // `plain`: as few vertices as possible, for a renderer without a GPU.
+  constructor(layout: Layout, firstId: number, private plain: boolean) {
     this.layout = layout;
     const np = pointCount(layout);
     const rows = (n: number) => Math.max(1, Math.ceil(n / textureWidth));
@@ -310,12 +425,13 @@ export class Layer {
       sun: {value: new THREE.Vector3(0.35, -0.5, 1.1)}, ground: {value: 0},
     };
     this.radius = new Float32Array(layout.frames.length);
-    const lists: Record<Kind, Instance[]> = {box: [], sphere: [], cylinder: [], capsule: [], piece: []};
+    const lists: Record<Kind, Instance[]> = {box: [], sphere: [], cylinder: [], capsule: [], piece: [], sweep: []};
     this.collectShapes(lists, firstId);
     this.collectPieces(lists, firstId);
     this.instances = Object.values(lists).reduce((sum, list) => sum + list.length, this.surfaces.length);
-    for (const kind of Object.keys(lists) as Kind[]) if (lists[kind].length) this.addMesh(kind, lists[kind]);
+    for (const kind of Object.keys(lists) as Kind[]) if (lists[kind].length && kind !== 'sweep') this.addMesh(kind, lists[kind]);
     for (const {unit, instance} of this.surfaces) this.addMesh('box', [instance], unit);
+    if (lists.sweep.length) this.addMesh('sweep', lists.sweep, sweptShape(this.sections.values()));
   }
 
   private static texture(data: Float32Array): THREE.DataTexture {
@@ -365,10 +481,17 @@ export class Layer {
     let first = 0;
     this.layout.polylines.forEach((line, polyline) => {
       const tint = line.color ? line.color.map(linearToSrgb) : line.radius > 0 ? [0.28, 0.5, 0.62] : [0.35, 0.36, 0.38];
+      const swept = line.outline !== undefined && line.points >= 2;
+      const to = swept ? lists.sweep : lists.piece;
+      if (swept) {
+        const key = JSON.stringify(line.outline);
+        if (!this.sections.has(key)) this.sections.set(key, {outline: line.outline!, lines: []});
+        this.sections.get(key)!.lines.push({points: line.points, piece: to.length});
+      }
       for (let k = 0; k + 1 < line.points; ++k) {
         const id = firstId + this.parts.length;
         this.parts.push({kind: 'piece', index: first + k, name: line.name, polyline});
-        lists.piece.push({part: first + k, scale: [line.radius, 0, 0, 0], turn: [0, 0, 0, 1], shift: [0, 0, 0], tint, id});
+        to.push({part: first + k, scale: [line.radius, 0, 0, 0], turn: [0, 0, 0, 1], shift: [0, 0, 0], tint, id});
       }
       first += line.points;
     });
@@ -376,9 +499,10 @@ export class Layer {
 
   private addMesh(kind: Kind, list: Instance[], own?: THREE.BufferGeometry): void {
     const sides = list.length > 1500 ? 5 : list.length > 200 ? 8 : list.length > 24 ? 12 : 20;
-    const rectangles = list.length > manyCapsules && (kind === 'capsule' || kind === 'piece');
+    const many = list.length > manyCapsules || (this.plain && this.instances > plainShadows);
+    const rectangles = many && (kind === 'capsule' || kind === 'piece');
     const unit = own ?? (rectangles ? rectangle() : unitShape(kind, sides));
-    const geometry = copyShape(unit, list.length);
+    const geometry = kind === 'sweep' ? unit : copyShape(unit, list.length);
     const data = new Float32Array(4 * textureWidth * Math.ceil((4 * list.length) / textureWidth));
     list.forEach((i, k) => data.set([...i.scale, ...i.turn, ...i.shift, i.part, ...i.tint, i.id], 16 * k));
     const copies = Layer.texture(data);
@@ -387,13 +511,16 @@ export class Layer {
     const material = (shadow: boolean) => {
       const defines: Record<string, string> = {};
       if (kind === 'piece') defines.PIECE = '';
+      if (kind === 'sweep') defines.SWEEP = '';
       if (shadow) defines.SHADOW = '';
       if (rectangles) defines.FLAT = '';
+      if (kind === 'box' && !own) defines.BOX = '';
+      if (kind === 'box' && !own && this.plain) defines.PLAIN = '';
       // The stencil lets each pixel of the ground darken once.
       return new THREE.ShaderMaterial({
         vertexShader, fragmentShader, uniforms, defines, transparent: shadow, depthWrite: !shadow,
         stencilWrite: shadow, stencilFunc: THREE.NotEqualStencilFunc, stencilRef: 1, stencilZPass: THREE.ReplaceStencilOp,
-        side: rectangles || own ? THREE.DoubleSide : THREE.FrontSide,
+        side: rectangles || own || kind === 'box' ? THREE.DoubleSide : THREE.FrontSide,
       });
     };
     const mesh = new THREE.Mesh(geometry, material(false));

@@ -30,13 +30,24 @@ type Message =
   | {type: 'readings'; epoch: number; readings: Reading[]}
   | {type: 'saved'; name: string; text: string};
 
+// When what happened to one move of a pull, in ms of the browser's clock. A step of the simulation was made after it came.
+export interface Answer {
+  moved: number; // the mouse, as the browser saw it
+  sent: number;
+  program: number; // a duration: from its arrival in the program to the frame
+  received: number;
+  applied: number; // poses are those of the frame
+  drawn: number; // the picture is finished
+}
+
 const historyBytes = 96 << 20;
 
 export class Live {
   scene: SceneMessage | null = null;
   latest: LiveFrame | null = null;
   history: LiveFrame[] = [];
-  latencies: number[] = []; // [ms] from a drag's event to the drawn frame that knows of it
+  answers: Answer[] = []; // to the moves of a pull
+  finishesPictures = false; // measures that too, which costs time
   frames = 0;
   scrubbed = -1; // index in the history, −1: live
   inControl = false;
@@ -44,7 +55,8 @@ export class Live {
   private controls: Controls;
   private fresh = false;
   private sequence = 0;
-  private waiting: {sequence: number; at: number}[] = [];
+  private waiting: {sequence: number; moved: number; sent: number}[] = [];
+  private received = 0; // [ms]
   private grabbed: {plane: THREE.Vector3; target: THREE.Vector3} | null = null;
   private plots = new Map<string, Plot>();
   private plotBox: HTMLElement;
@@ -133,6 +145,7 @@ export class Live {
     }
     this.latest = frame;
     this.fresh = true;
+    this.received = performance.now();
   }
 
   private draw(): void {
@@ -149,17 +162,19 @@ export class Live {
     }
     if (this.scrubbed >= 0) this.controls.showTime(this.history, this.scrubbed, frame);
     this.showHandle(frame);
-    if (this.waiting.length && frame.seen >= this.waiting[0].sequence) this.measure(frame);
+    if (this.waiting.length && frame.felt >= this.waiting[0].sequence) this.measure(frame);
   }
 
-  // The picture is finished before the clock is read.
+  // If the picture is asked for, it is finished before the clock is read.
   private measure(frame: LiveFrame): void {
-    this.stage.view.render();
-    const gl = this.stage.view.renderer.getContext();
-    gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4));
-    const now = performance.now();
-    while (this.waiting.length && frame.seen >= this.waiting[0].sequence) this.latencies.push(now - this.waiting.shift()!.at);
-    if (this.latencies.length > 1000) this.latencies.splice(0, 500);
+    const applied = performance.now();
+    if (this.finishesPictures) this.stage.view.finish();
+    const drawn = this.finishesPictures ? performance.now() : NaN;
+    while (this.waiting.length && frame.felt >= this.waiting[0].sequence) {
+      const {moved, sent} = this.waiting.shift()!;
+      this.answers.push({moved, sent, program: 1000 * frame.answer, received: this.received, applied, drawn});
+    }
+    if (this.answers.length > 1000) this.answers.splice(0, 500);
   }
 
   private showHandle(frame: LiveFrame): void {
@@ -264,12 +279,15 @@ export class Live {
       this.stage.view.controls.enabled = false;
       canvas.setPointerCapture(e.pointerId);
     }, {capture: true});
-    canvas.addEventListener('pointermove', (e) => {
+    const move = (e: PointerEvent) => {
       if (!start) return;
       if (!this.grabbed && Math.hypot(e.clientX - start.x, e.clientY - start.y) < 4) return;
       if (!this.grabbed) this.grab(start.hit);
-      this.pull(this.stage.view.pointInPlane(e.clientX, e.clientY, this.grabbed!.plane));
-    }, {capture: true});
+      this.pull(this.stage.view.pointInPlane(e.clientX, e.clientY, this.grabbed!.plane), e.timeStamp);
+    };
+    // Moves as they come where the browser tells of them: `pointermove` waits for the next picture.
+    const kind = 'onpointerrawupdate' in canvas ? 'pointerrawupdate' : 'pointermove';
+    canvas.addEventListener(kind, (e) => move(e as PointerEvent), {capture: true});
     const end = () => {
       if (!start) return;
       start = null;
@@ -309,14 +327,16 @@ export class Live {
       index = this.nearestPoint(hit);
     }
     this.grabbed = {plane: at, target: at.clone()};
+    this.stage.view.hurry(true);
     this.send({do: 'grab', on: part.kind === 'frame' ? 'frame' : 'point', index, p, target: at.toArray()});
     this.stage.choose(hit);
   }
 
-  pull(target: THREE.Vector3): void {
+  pull(target: THREE.Vector3, moved: number): void {
     if (!this.grabbed) return;
     this.grabbed.target.copy(target);
-    this.waiting.push({sequence: this.send({do: 'drag', target: target.toArray()}), at: performance.now()});
+    const sent = performance.now();
+    this.waiting.push({sequence: this.send({do: 'drag', target: target.toArray()}), moved, sent});
   }
 
   release(): void {
@@ -324,6 +344,7 @@ export class Live {
     this.waiting = [];
     this.send({do: 'release'});
     this.stage.view.showHandle(null);
+    this.stage.view.hurry(false);
   }
 
   get name(): string {

@@ -3,6 +3,7 @@ import * as THREE from 'three';
 import {mapGradient} from './colors';
 import {FieldInfo, Layout, Moment, pointCount} from './data';
 import {byId, download, element, fileName, quantity, section} from './page';
+import type {Layer} from './layer';
 import {Hit, View3D} from './view3d';
 
 export interface Reading {
@@ -77,11 +78,12 @@ export class Stage {
       const [low, high] = this.fieldRange(this.shownField);
       if (low !== this.shownRange[0] || high !== this.shownRange[1]) this.colourBy(this.shownField);
     }
-    // People read ten numbers a second at most, and changing text costs more than drawing.
+    // People read ten numbers a second at most, and changing text costs more than drawing: four where there is no GPU.
     const now = performance.now();
+    const pause = this.view.software ? 250 : 120;
     clearTimeout(this.textTimer);
-    if (textsAtOnce || now - this.textTime > 120) this.showTexts();
-    else this.textTimer = window.setTimeout(() => this.showTexts(), 125);
+    if (textsAtOnce || now - this.textTime > pause) this.showTexts();
+    else this.textTimer = window.setTimeout(() => this.showTexts(), pause);
   }
 
   private textTime = 0;
@@ -188,11 +190,16 @@ export class Stage {
     return out.concat(this.extraReadings);
   }
 
+  private namesShown: Layer | null | undefined = undefined; // the layer whose names the field offers; undefined: no field
   showChosen(): void {
     if (!this.chosen) {
+      const layer = this.view.layers[0] ?? null;
+      if (this.namesShown === layer) return; // someone may be typing
+      this.namesShown = layer;
       this.selected.body.replaceChildren(element('p', {class: 'dim'}, 'Click a part to read its numbers, or choose it here:'), this.nameField());
       return;
     }
+    this.namesShown = undefined;
     const rows = this.readings().map((r) => {
       const name = element('button', {class: 'name', type: 'button', title: `Plot ${r.name}`}, r.name);
       name.addEventListener('click', () => this.onPlot?.(r.name));
@@ -215,7 +222,7 @@ export class Stage {
   }
 
   private nameField(): HTMLElement {
-    const names = [...new Set(this.view?.layers[0]?.parts.map((p) => p.name) ?? [])].slice(0, 2000);
+    const names = [...new Set(this.view.layers[0]?.parts.map((p) => p.name) ?? [])].slice(0, 2000);
     const list = element('datalist', {id: 'parts'}, ...names.map((n) => element('option', {value: n})));
     const input = element('input', {type: 'text', list: 'parts', 'aria-label': 'Name of a part', placeholder: 'name of a part'});
     input.setAttribute('list', 'parts');

@@ -2,7 +2,7 @@
 import * as THREE from 'three';
 import {OrbitControls} from 'three/examples/jsm/controls/OrbitControls.js';
 import {Layout, Moment} from './data';
-import {Layer, Part} from './layer';
+import {Layer, Part, plainShadows} from './layer';
 
 export interface Hit {
   layer: number;
@@ -27,6 +27,7 @@ export class View3D {
   private lastRender = 0;
   private slow = 0; // frames in a row that took too long
   private resolution = 1;
+  private hurried = 1;
   private dark = false;
   readonly software: boolean;
   adaptive = true;
@@ -36,7 +37,7 @@ export class View3D {
 
   constructor(private place: HTMLElement) {
     this.software = drawsInSoftware() && !location.hash.includes('picture');
-    this.renderer = new THREE.WebGLRenderer({antialias: !this.software, alpha: !this.software, stencil: true, preserveDrawingBuffer: true});
+    this.renderer = new THREE.WebGLRenderer({antialias: !this.software, alpha: !this.software, stencil: true});
     this.renderer.outputColorSpace = THREE.LinearSRGBColorSpace; // the shaders work in sRGB already
     this.setBackground();
     place.appendChild(this.renderer.domElement);
@@ -88,7 +89,7 @@ export class View3D {
 
   addLayer(layout: Layout): Layer {
     const firstId = this.layers.reduce((sum, layer) => sum + layer.parts.length, 0);
-    const layer = new Layer(layout, firstId);
+    const layer = new Layer(layout, firstId, this.software);
     this.layers.push(layer);
     this.scene.add(layer.group);
     return layer;
@@ -160,7 +161,7 @@ export class View3D {
     grid.position.set(Math.round(centre.x / cell) * cell, Math.round(centre.y / cell) * cell, height);
     grid.renderOrder = -2;
     this.ground.add(grid);
-    for (const layer of this.layers) layer.setShadows(layer.instances < (this.software ? 200 : manyInstances), height);
+    for (const layer of this.layers) layer.setShadows(layer.instances < (this.software ? plainShadows : manyInstances), height);
   }
 
   private makeHandle(): THREE.Group {
@@ -282,7 +283,7 @@ export class View3D {
   private resize(): void {
     const {clientWidth: w, clientHeight: h} = this.place;
     if (!w || !h) return;
-    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2) * this.resolution);
+    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2) * this.resolution * this.hurried);
     this.renderer.setSize(w, h, false);
     this.camera.aspect = w / h;
     this.camera.updateProjectionMatrix();
@@ -296,6 +297,21 @@ export class View3D {
     this.renderer.render(this.scene, this.camera);
     ++this.renders;
     this.keepSmooth(now);
+  }
+
+  // While someone pulls, a picture soon is worth more than a sharp one.
+  hurry(on: boolean): void {
+    const wanted = on && this.software ? 0.6 : 1;
+    if (wanted === this.hurried) return;
+    this.hurried = wanted;
+    this.resize();
+  }
+
+  // Draws, and waits for it.
+  finish(): void {
+    this.render();
+    const gl = this.renderer.getContext();
+    gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4));
   }
 
   // Fewer pixels where drawing cannot keep up (software rendering).

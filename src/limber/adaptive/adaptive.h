@@ -112,6 +112,7 @@ class Workspace {
  public:
   explicit Workspace(const System& system);
   Workspace(Workspace&&) noexcept;
+  Workspace& operator=(Workspace&&) noexcept;
   ~Workspace();
   WorkspaceData& data() { return *data_; }
   void forget();  // the coefficients: the next step builds them again, with the same bits

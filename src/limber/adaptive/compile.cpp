@@ -159,53 +159,13 @@ void compile_ties(SystemData& s) {
 }
 
 void compile_loads(SystemData& s) {
-  std::vector<CompiledLoad> loads;
   for (const PointLoad& l : s.model.point_loads()) {
     const LinkPoint at = s.link_point(l.at);
     if (at.link < 0) continue;  // on the ground: moves nothing
-    loads.push_back({at, s.tree[at.link].X_MB.R, l.force, l.moment, l.follows, 0});
-    s.loaded.push_back(at.link);
+    s.loads.push_back({at, s.tree[at.link].X_MB.R, l.force, l.moment, l.follows, 0});
   }
   compile_ties(s);
-  for (const TiedSpring& spring : s.tied_springs)
-    for (const int link : {spring.link_a, spring.link_b})
-      if (spring.acts && link >= 0) s.loaded.push_back(link);
-  for (const TiedLoop& loop : s.tied_loops)
-    for (const int link : {loop.link_a, loop.link_b})
-      if (link >= 0) s.loaded.push_back(link);
-  std::sort(s.loaded.begin(), s.loaded.end());
-  s.loaded.erase(std::unique(s.loaded.begin(), s.loaded.end()), s.loaded.end());
-  const auto place_of = [&](int link) {
-    return link < 0 ? -1
-                    : static_cast<int>(std::lower_bound(s.loaded.begin(), s.loaded.end(), link) -
-                                       s.loaded.begin());
-  };
-  for (CompiledLoad& l : loads) l.body = place_of(l.at.link);
-  for (TiedSpring& spring : s.tied_springs)
-    if (spring.acts) spring.a = place_of(spring.link_a), spring.b = place_of(spring.link_b);
-  for (TiedLoop& loop : s.tied_loops) loop.a = place_of(loop.link_a), loop.b = place_of(loop.link_b);
-  std::stable_sort(loads.begin(), loads.end(), [](const auto& x, const auto& y) { return x.body < y.body; });
-  s.load_begin.assign(s.loaded.size() + 1, 0);
-  for (const CompiledLoad& l : loads) ++s.load_begin[l.body + 1];
-  for (std::size_t k = 0; k < s.loaded.size(); ++k) s.load_begin[k + 1] += s.load_begin[k];
-  s.loads = std::move(loads);
-
-  // The nodes above them, from the roots down: descending indices.
-  std::vector<int> place(s.assembly.nodes.size(), -1), nodes;
-  for (const int link : s.loaded)
-    for (int i = s.assembly.leaf_of[link]; i >= 0 && place[i] < 0; i = s.assembly.nodes[i].parent) {
-      place[i] = 0;
-      nodes.push_back(i);
-    }
-  std::sort(nodes.rbegin(), nodes.rend());
-  for (std::size_t k = 0; k < nodes.size(); ++k) place[nodes[k]] = static_cast<int>(k);
-  for (const int i : nodes) {
-    const int up = s.assembly.nodes[i].parent;
-    const AssemblyNode& n = s.assembly.nodes[i];
-    s.paths.push_back({i, up < 0 ? -1 : place[up], n.a < 0 ? -1 : place[n.a], n.b < 0 ? -1 : place[n.b],
-                       up >= 0 && s.assembly.nodes[up].b == i});
-  }
-  for (const int link : s.loaded) s.path_end.push_back(place[s.assembly.leaf_of[link]]);
+  find_paths(s);
 }
 
 void lay_out(SystemData& s) {
@@ -272,6 +232,50 @@ void lay_out(SystemData& s) {
 }
 
 }  // namespace
+
+void find_paths(SystemData& s) {
+  s.loaded.clear(), s.paths.clear(), s.path_end.clear();
+  for (const CompiledLoad& l : s.loads) s.loaded.push_back(l.at.link);
+  for (const TiedSpring& spring : s.tied_springs)
+    for (const int link : {spring.link_a, spring.link_b})
+      if (spring.acts && link >= 0) s.loaded.push_back(link);
+  for (const TiedLoop& loop : s.tied_loops)
+    for (const int link : {loop.link_a, loop.link_b})
+      if (link >= 0) s.loaded.push_back(link);
+  std::sort(s.loaded.begin(), s.loaded.end());
+  s.loaded.erase(std::unique(s.loaded.begin(), s.loaded.end()), s.loaded.end());
+  const auto place_of = [&](int link) {
+    return link < 0 ? -1
+                    : static_cast<int>(std::lower_bound(s.loaded.begin(), s.loaded.end(), link) -
+                                       s.loaded.begin());
+  };
+  for (CompiledLoad& l : s.loads) l.body = place_of(l.at.link);
+  for (TiedSpring& spring : s.tied_springs)
+    if (spring.acts) spring.a = place_of(spring.link_a), spring.b = place_of(spring.link_b);
+  for (TiedLoop& loop : s.tied_loops) loop.a = place_of(loop.link_a), loop.b = place_of(loop.link_b);
+  std::stable_sort(s.loads.begin(), s.loads.end(),
+                   [](const auto& x, const auto& y) { return x.body < y.body; });
+  s.load_begin.assign(s.loaded.size() + 1, 0);
+  for (const CompiledLoad& l : s.loads) ++s.load_begin[l.body + 1];
+  for (std::size_t k = 0; k < s.loaded.size(); ++k) s.load_begin[k + 1] += s.load_begin[k];
+
+  // The nodes above them, from the roots down: descending indices.
+  std::vector<int> place(s.assembly.nodes.size(), -1), nodes;
+  for (const int link : s.loaded)
+    for (int i = s.assembly.leaf_of[link]; i >= 0 && place[i] < 0; i = s.assembly.nodes[i].parent) {
+      place[i] = 0;
+      nodes.push_back(i);
+    }
+  std::sort(nodes.rbegin(), nodes.rend());
+  for (std::size_t k = 0; k < nodes.size(); ++k) place[nodes[k]] = static_cast<int>(k);
+  for (const int i : nodes) {
+    const int up = s.assembly.nodes[i].parent;
+    const AssemblyNode& n = s.assembly.nodes[i];
+    s.paths.push_back({i, up < 0 ? -1 : place[up], n.a < 0 ? -1 : place[n.a], n.b < 0 ? -1 : place[n.b],
+                       up >= 0 && s.assembly.nodes[up].b == i});
+  }
+  for (const int link : s.loaded) s.path_end.push_back(place[s.assembly.leaf_of[link]]);
+}
 
 const char* to_string(Measure measure) {
   constexpr const char* names[] = {"relative_joint", "absolute_joint", "relative_linkage",

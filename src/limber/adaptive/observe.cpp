@@ -44,7 +44,8 @@ void observe(const System& system, const State& state, Workspace& workspace, res
   for (const elastic::BeamTrace& trace : s.traces)
     for (std::size_t k = 0; k < trace.points.size(); ++k)
       snapshot.points[next++] = world_point(s.link_point({trace.bodies[k], {}, 0, trace.points[k]}));
-  for (const TiedSpring& spring : s.tied_springs) {
+  for (std::size_t k = 0; k < s.model.springs().size(); ++k) {  // not of a hand
+    const TiedSpring& spring = s.tied_springs[k];
     snapshot.points[next++] = world_point({spring.link_a, spring.p_a});
     snapshot.points[next++] = world_point({spring.link_b, spring.p_b});
   }

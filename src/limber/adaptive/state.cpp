@@ -49,6 +49,7 @@ void State::load(const std::string& bytes) {
 
 Workspace::Workspace(const System& system) : data_(std::make_unique<WorkspaceData>(system.data())) {}
 Workspace::Workspace(Workspace&&) noexcept = default;
+Workspace& Workspace::operator=(Workspace&&) noexcept = default;
 Workspace::~Workspace() = default;
 void Workspace::forget() { data_->stamp = 0; }
 

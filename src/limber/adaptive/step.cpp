@@ -47,9 +47,9 @@ class Stepper {
     result::SolveReport report;
     report.time = state_.t;
     const bool at_once = !s_.options.fallback && state_.patience == 0;  // no pass before the tree
-    if (s_.options.budget > 0 || s_.tied())
+    if (s_.options.budget > 0 || (s_.tied() && !s_.only_held()))
       by_tree(report);
-    else if (!(state_.tree || at_once) || !by_tree(report))
+    else if (!(state_.tree || at_once || s_.only_held()) || !by_tree(report))
       by_pass(report);
     if (!report.ok()) return report;
     ++state_.stayed;
@@ -102,7 +102,7 @@ class Stepper {
       w_.exact = w_.qdd;
       compare(first);
     }
-    if (!exact_enough()) return s_.tied() ? refuse_error(report) : leave_tree();
+    if (!exact_enough()) return s_.tied() && !s_.only_held() ? refuse_error(report) : leave_tree();
     const RefineResult r = w_.refine(w_.coefficients, joint_input(s_, state_, w_, t_), refine_options(),
                                      state_.noise, w_.qdd.data());
     state_.noise = std::max(state_.noise, r.noise);

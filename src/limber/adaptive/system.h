@@ -69,7 +69,9 @@ struct SystemData {
   std::vector<TiedSpring> tied_springs;
   std::vector<TiedLoop> tied_loops;
   double size = 1;  // [m] of the structure at the start
+  int hand = -1;    // the last of tied_springs, if it is the hand of a live view; −1: none
   bool tied() const { return !tied_springs.empty() || !tied_loops.empty(); }
+  bool only_held() const { return hand == 0 && tied_loops.empty(); }  // no tie but a hand
 
   result::Layout layout;
   std::vector<Column> columns;
@@ -99,6 +101,7 @@ struct WorkspaceData {
   std::vector<Pose> path_pose;         // (paths) top body of each node
   std::vector<Vec6> load_wrench;       // (loaded) with the ties' forces; by solve_ties()
   std::unique_ptr<TieWorkspace> ties;  // null: none
+  Vec3 hand_target = Vec3::Zero();     // [m] where the hand pulls to
   std::vector<std::uint8_t> mark;      // (nodes) 1: in `dirty`, 2: in `active`
   std::vector<int> dirty;              // nodes above whose forces changed
   int biased = 0;                      // nodes that were updated for forces alone
@@ -123,6 +126,10 @@ double elastic_energy(const SystemData& s, const double* q, const std::vector<mu
 Vec6 load_on(const SystemData& s, int index, const Pose& X_WM, double t);
 
 JointInput joint_input(const SystemData& s, const State& state, const WorkspaceData& w, double t);
+
+// From loads and ties: the bodies with forces on them, and the ways to them. Again after a tie has come or
+// gone.
+void find_paths(SystemData& s);
 
 // Brings the coefficients up to date with q and the loads at time t.
 void bring_up_to_date(const SystemData& s, const State& state, WorkspaceData& w, double t, double h);

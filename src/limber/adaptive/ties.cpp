@@ -52,6 +52,16 @@ void add_spring(const TiedSpring& spring, int tie, const Placed& at, double h, T
                       wrench_at(B, spring.p_b, P.col(k)), 1, 0});
 }
 
+// A hand pulls in every direction alike, and is damped so.
+void add_hand(const TiedSpring& hand, int tie, const Vec3& target, const Placed& at, double h,
+              TieWorkspace& w) {
+  const Pose B = at(hand.b);
+  w.base[hand.b] += wrench_at(B, hand.p_b, hand.law.stiffness * (target - B * hand.p_b));
+  const double root = std::sqrt(h * h * hand.law.stiffness + h * hand.law.damping);
+  for (int k = 0; k < 3; ++k)
+    w.rows.push_back({tie, -1, hand.b, Vec6::Zero(), wrench_at(B, hand.p_b, root * Vec3::Unit(k)), 1, 0});
+}
+
 void add_loop(const TiedLoop& loop, int tie, const Placed& at, double h, double size, TieWorkspace& w) {
   const Pose X_WA = at(loop.a), X_WM = at(loop.b) * loop.X_BM;
   const Pose X_FM = (X_WA * loop.X_AF).inverse() * X_WM, X_AM = X_WA.inverse() * X_WM;
@@ -220,7 +230,8 @@ elastic::SpringState spring_state(const TiedSpring& spring, const std::vector<mu
 
 double tie_energy(const SystemData& s, const std::vector<multibody::LinkMotion>& links) {
   double sum = 0;
-  for (const TiedSpring& spring : s.tied_springs) sum += spring_state(spring, links).energy;
+  for (std::size_t k = 0; k < s.model.springs().size(); ++k)
+    sum += spring_state(s.tied_springs[k], links).energy;
   for (const TiedLoop& loop : s.tied_loops) {
     if (!loop.has_law) continue;
     const Pose X_WA = loop.link_a < 0 ? Pose::identity() : links[loop.link_a].X_WM;
@@ -242,7 +253,10 @@ void solve_ties(const SystemData& s, const State& state, WorkspaceData& w, doubl
     ties.base[k] = load_on(s, static_cast<int>(k), placed(static_cast<int>(k)), t);
   int tie = 0;
   for (const TiedSpring& spring : s.tied_springs) {
-    if (spring.acts) add_spring(spring, tie, placed, h, ties);
+    if (tie == s.hand)
+      add_hand(spring, tie, w.hand_target, placed, h, ties);
+    else if (spring.acts)
+      add_spring(spring, tie, placed, h, ties);
     ++tie;
   }
   for (const TiedLoop& loop : s.tied_loops) add_loop(loop, tie++, placed, h, s.size, ties);

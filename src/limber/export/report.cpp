@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -12,6 +14,8 @@ namespace limber::exporting {
 using Json = nlohmann::ordered_json;
 
 namespace {
+
+constexpr std::size_t fewest_moments = 8;  // with all digits; below, poses are rounded and twice as many fit
 
 static_assert(std::endian::native == std::endian::little, "the page reads little endian");
 
@@ -37,6 +41,73 @@ std::size_t stride_for(std::size_t n, std::size_t bytes_each, std::size_t limit)
   return std::max<std::size_t>(1, (n + most - 1) / most);
 }
 
+// A name as its beginning and the number at its end, written without leading zeros; −1: none.
+std::pair<std::string_view, long> split_number(std::string_view name) {
+  std::size_t at = name.size();
+  while (at > 0 && name.size() - at < 9 && name[at - 1] >= '0' && name[at - 1] <= '9') --at;
+  while (at + 1 < name.size() && name[at] == '0') ++at;
+  if (at == name.size()) return {name, -1};
+  return {name.substr(0, at), std::stol(std::string(name.substr(at)))};
+}
+
+// Frames one after the other that are alike but for the numbers in their names stand there once.
+Json with_runs(Json frames) {
+  Json out = Json::array();
+  std::string beginning, last_beginning, rest, last_rest;
+  for (Json& frame : frames) {
+    const std::string name = frame.at("name").get<std::string>();
+    frame.erase("name");
+    rest = frame.dump();
+    const auto [text, number] = split_number(name);
+    beginning = text;
+    if (number >= 0 && beginning == last_beginning && rest == last_rest && out.back().contains("run")) {
+      out.back()["run"].push_back(number);
+      continue;
+    }
+    if (number >= 0)
+      frame["run"] = {beginning, number};
+    else
+      frame["name"] = name;
+    out.push_back(std::move(frame));
+    std::swap(last_beginning, beginning), std::swap(last_rest, rest);
+  }
+  return out;
+}
+
+// Moments as u16, with the ranges of what they hold: parts of `sizes` numbers, positions and points by x, y,
+// z.
+struct Rounded {
+  std::vector<std::uint16_t> values;
+  Json ranges = Json::array();
+};
+struct Part {
+  std::size_t size;
+  int range;       // first of its ranges
+  int components;  // ranges that its numbers take in turns
+};
+Rounded round_motion(const std::vector<float>& motion, const std::vector<Part>& parts, int range_count) {
+  constexpr float none = 65534;
+  std::vector<float> low(range_count, INFINITY), high(range_count, -INFINITY);
+  const auto each = [&](auto&& visit) {
+    for (std::size_t at = 0; at < motion.size();)
+      for (const Part& part : parts)
+        for (std::size_t i = 0; i < part.size; ++i, ++at)
+          visit(motion[at], part.range + static_cast<int>(i) % part.components);
+  };
+  each([&](float x, int k) {
+    if (std::isfinite(x)) low[k] = std::min(low[k], x), high[k] = std::max(high[k], x);
+  });
+  Rounded out;
+  out.values.reserve(motion.size());
+  each([&](float x, int k) {
+    const float span = high[k] - low[k], share = span > 0 ? (x - low[k]) / span : 0;
+    out.values.push_back(std::isfinite(x) ? static_cast<std::uint16_t>(std::lround(share * none)) : 65535);
+  });
+  for (int k = 0; k < range_count; ++k)
+    out.ranges.push_back(low[k] <= high[k] ? Json({low[k], high[k]}) : Json({0, 0}));
+  return out;
+}
+
 }  // namespace
 
 RecordingText::RecordingText(const result::Layout& layout, std::size_t moments, const ReportLimits& limits)
@@ -45,8 +116,10 @@ RecordingText::RecordingText(const result::Layout& layout, std::size_t moments, 
   // Moments with poses are among those with numbers.
   const std::size_t floats =
       (layout.frame_value.empty() ? 7 : 8) * layout.frames.size() + 4 * layout.point_count();
-  motion_stride_ = number_stride_ * stride_for((moments + number_stride_ - 1) / number_stride_,
-                                               sizeof(float) * floats, limits.motion_bytes);
+  const std::size_t stored = (moments + number_stride_ - 1) / number_stride_;
+  rounded_ = sizeof(float) * floats * std::min(stored, fewest_moments) > limits.motion_bytes;
+  motion_stride_ =
+      number_stride_ * stride_for(stored, (rounded_ ? 2 : sizeof(float)) * floats, limits.motion_bytes);
 }
 
 void RecordingText::add(const result::Snapshot& s, const result::Fields& fields) {
@@ -76,12 +149,29 @@ std::string RecordingText::json() const {
   Json fields = Json::array();
   for (const result::Field& f : fields_)
     fields.push_back({{"name", f.name}, {"unit", f.unit}, {"on", result::to_string(f.on)}});
-  Json out = {{"layout", Json::parse(result::layout_to_json(layout_))},
+  Json layout = Json::parse(result::layout_to_json(layout_));
+  layout["frames"] = with_runs(std::move(layout["frames"]));
+  Json out = {{"layout", std::move(layout)},
               {"fields", fields},
               {"times", times_.size()},
               {"motion_times", motion_times_},
-              {"numbers", base64(numbers)},
-              {"motion", base64(motion_)}};
+              {"numbers", base64(numbers)}};
+  if (rounded_) {
+    std::vector<Part> parts = {{4 * layout_.frames.size(), 0, 1},
+                               {3 * layout_.frames.size(), 1, 3},
+                               {3 * layout_.point_count(), 1, 3}};
+    int ranges = 4;
+    for (const result::Field& f : fields_)
+      parts.push_back({f.on == result::Field::On::frames      ? layout_.frames.size()
+                       : f.on == result::Field::On::polylines ? layout_.polylines.size()
+                                                              : layout_.point_count(),
+                       ranges++, 1});
+    const Rounded rounded = round_motion(motion_, parts, ranges);
+    out["ranges"] = rounded.ranges;
+    out["motion"] = base64(rounded.values);
+  } else {
+    out["motion"] = base64(motion_);
+  }
   return out.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -5,7 +5,13 @@
 // viewer/src/report.ts says what the object holds; a recording in it is
 //   {"layout": …, "fields": […], "times": n, "motion_times": [indices], "numbers": base64, "motion": base64}
 // with numbers = times, then the values of each scalar (f64), and motion = for each stored moment rotations
-// (w,x,y,z), positions, points, fields (f32), all little endian.
+// (w,x,y,z), positions, points, fields (f32), all little endian. The layout is that of result/layout_json.h,
+// but frames one after the other that are alike but for a number at the end of their names stand there once:
+// {"run": ["m.", 0, 1, 13, …], "shapes": …}.
+//
+// Where so few moments would fit that nothing moves, they are u16: {…, "ranges": [[low, high], …]} has the
+// range of rotations, of x, y and z, and of each field; x = low + n (high − low) / 65534, and 65535 is no
+// number.
 #pragma once
 
 #include <filesystem>
@@ -30,11 +36,13 @@ class RecordingText {
   void add(const result::Snapshot& snapshot, const result::Fields& fields = {});
   std::string json() const;
   std::size_t motion_stride() const { return motion_stride_; }  // every so manieth moment has poses
+  bool rounded() const { return rounded_; }                     // poses are, to a 65,534th of their range
   std::size_t number_stride() const { return number_stride_; }  // every so manieth moment has numbers
 
  private:
   const result::Layout& layout_;
   std::size_t moments_, count_ = 0, motion_stride_ = 1, number_stride_ = 1;
+  bool rounded_ = false;
   std::vector<double> times_;
   std::vector<std::vector<double>> numbers_;  // by scalar
   std::vector<std::size_t> motion_times_;

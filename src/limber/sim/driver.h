@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "limber/adaptive/adaptive.h"
+#include "limber/adaptive/live.h"
 #include "limber/articulated/articulated.h"
 #include "limber/articulated/live.h"
 #include "limber/result/fields.h"
@@ -81,6 +82,14 @@ struct AdaptiveDriver {
   bool finite() const;  // every joint that the last step moved
   std::string save() const { return state.save(); }
   void load(const std::string& bytes) { state.load(bytes); }
+
+  // For a live view (adaptive/live.h).
+  bool hold(const result::Handle& handle) { return adaptive::hold(system, state, workspace, handle); }
+  void release() { adaptive::release(system, state, workspace); }
+  result::Pull pull() { return adaptive::pull(system, state, workspace); }
+  std::vector<result::Reading> readings(const std::string& name) {
+    return adaptive::readings(system, state, name);
+  }
 };
 
 struct ThreadDriver {
