@@ -169,7 +169,7 @@ void compile_riders(SystemData& s) {
 }
 
 // Fewer rows than these are always solved in one dense block, which names those that hang on others.
-constexpr int many_loop_rows = 150;
+constexpr int many_loop_rows = 60;
 
 // The solver, by what the elimination would cost: the figures are of docs/theory/articulated.md.
 void choose_solver(SystemData& s) {
