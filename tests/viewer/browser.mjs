@@ -36,7 +36,7 @@ export async function openBrowser() {
 export async function openPage(browser, url, {offline = false, viewport = {width: 960, height: 600}} = {}) {
   const context = await browser.newContext({viewport, offline, deviceScaleFactor: 1});
   const page = await context.newPage();
-  page.setDefaultTimeout(60000);
+  page.setDefaultTimeout(120000);
   page.faults = [];
   page.requests = [];
   page.on('console', (message) => {
