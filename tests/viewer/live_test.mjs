@@ -229,6 +229,54 @@ await test('the state can be saved as a scene that runs, and a second viewer onl
   check((await view.stop()) === 0, 'limber view did not end well');
 });
 
+// Pulled at an end effector, the reduced model gets a point there, goes on, and the saved scene has it.
+if ('y-mechanism.yaml'.startsWith(wanted))
+  await test('a point is added to a reduced model', async () => {
+    const view = await startView(path.join(root, 'scenes', 'y-mechanism.yaml'));
+    const page = await openPage(browser, view.url);
+    await until(page, 'window.limber && limber.live.frames > 0 && limber.live.inControl', 'no frames came');
+    await page.evaluate(helpers);
+    await send(page, {do: 'pause'});
+    await send(page, {do: 'reset'});
+    const index = await page.evaluate('limber.live.scene.layout.frames.findIndex((f) => f.name === "left.2")');
+    const at = await page.evaluate((i) => [...limber.live.latest.positions.subarray(3 * i, 3 * i + 3)], index);
+    await send(page, {do: 'grab', on: 'frame', index, p: [0, 0, 0], target: [at[0] + 0.1, at[1] + 0.05, at[2]]});
+    await steps(page, 20);
+    const [epoch, before] = await page.evaluate('[limber.live.scene.epoch, place({kind: "frame", name: "left.2"})]');
+    await page.click('#point');
+    await until(page, (e) => limber.live.scene.epoch > e && limber.live.latest?.epoch > e, 'no point was added', {argument: epoch});
+    await until(page, '/point 2 of the reduced model.*N on left.2/.test(document.getElementById("note").textContent)', 'nothing tells of the point');
+    const after = await page.evaluate('place({kind: "frame", name: "left.2"})');
+    check(distance(before, after) < 1e-6, `the point moved it by ${distance(before, after)}`);
+    check(await page.evaluate('limber.live.latest.held'), 'it was let go');
+    await page.click('#save');
+    await until(page, 'limber.live.saved.length > 0', 'nothing was saved');
+    const text = await page.evaluate('limber.live.saved');
+    check(/points:/.test(text) && /left\.2/.test(text.slice(text.indexOf('points:'))), 'the saved scene has no point');
+    await page.context().close();
+    check((await view.stop()) === 0, 'limber view did not end well');
+  });
+
+// A thread that is cut falls apart: one line becomes two.
+if ('cut.yaml'.startsWith(wanted))
+  await test('a thread is cut', async () => {
+    const view = await startView(path.join(root, 'scenes', 'cut.yaml'));
+    const page = await openPage(browser, view.url);
+    await until(page, 'window.limber && limber.live.frames > 0 && limber.live.inControl', 'no frames came');
+    await page.evaluate(helpers);
+    await send(page, {do: 'pause'});
+    await send(page, {do: 'reset'});
+    const [lines, points, epoch] = await page.evaluate('[limber.live.scene.layout.polylines.length, limber.live.scene.layout.polylines[0].points, limber.live.scene.epoch]');
+    await send(page, {do: 'cut', index: Math.floor(points / 2)});
+    await until(page, (e) => limber.live.scene.epoch > e && limber.live.latest?.epoch > e, 'it was not cut', {argument: epoch});
+    await steps(page, 5);
+    check((await page.evaluate('limber.live.scene.layout.polylines.length')) > lines, 'it is still one line');
+    check(!(await page.evaluate('limber.live.latest.failed')), 'it failed');
+    check(page.faults.length === 0, page.faults.join('; '));
+    await page.context().close();
+    check((await view.stop()) === 0, 'limber view did not end well');
+  });
+
 // Seen from the side and from above, an oval strap is as wide as its section there: no round thread could be.
 if ('oval.yaml'.startsWith(wanted))
   await test('a thread is drawn as its section', async () => {
