@@ -10,39 +10,70 @@ namespace {
 
 LIMBER_INLINE Pack splat(double x) { return Pack{x, x, x, x}; }
 
-// Rows of [D O] eliminated one after the other, several nodes in lockstep, so that one waits for no division
-// of the other. R: rows as eliminated (D's upper triangle, O); U and X: the same over their pivots.
-template <int M>
-LIMBER_INLINE void eliminate(const double* const (&D)[M], const double* const (&O)[M], double (&R)[M][288],
-                             double* const (&U)[M], double* const (&X)[M], double* const (&inverse)[M]) {
-#pragma GCC unroll 12
-  for (int i = 0; i < 12; ++i) {
-    const int c0 = i / 4;  // D's packs left of the diagonal are not needed
+// Rows 4B … 4B + 3 of one node less what the rows above them leave: columns First … First + N − 1 (packs; 3 to 5
+// are O's) in registers.
+template <int B, int First, int N>
+LIMBER_INLINE void subtract_above(const double* U, const double* O, double* R) {
+  Pack a[4][N];
+#pragma GCC unroll 4
+  for (int r = 0; r < 4; ++r)
+#pragma GCC unroll 3
+    for (int c = 0; c < N; ++c)
+      a[r][c] = First + c < 3 ? load(R + 24 * (4 * B + r) + 4 * (First + c))
+                              : load(O + 12 * (4 * B + r) + 4 * (First + c - 3));
+  for (int k = 0; k < 4 * B; ++k) {
+    Pack x[N];
+#pragma GCC unroll 3
+    for (int c = 0; c < N; ++c) x[c] = load(R + 24 * k + 4 * (First + c));
+#pragma GCC unroll 4
+    for (int r = 0; r < 4; ++r) {
+      const Pack f = splat(U[12 * k + 4 * B + r]);
+#pragma GCC unroll 3
+      for (int c = 0; c < N; ++c) a[r][c] -= f * x[c];
+    }
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < 4; ++r)
+#pragma GCC unroll 3
+    for (int c = 0; c < N; ++c) store(R + 24 * (4 * B + r) + 4 * (First + c), a[r][c]);
+}
+
+// Rows 4B … 4B + 3 of [D O] eliminated, several nodes in lockstep, so that one waits for no division of the
+// other.
+template <int B, int M>
+LIMBER_INLINE void eliminate_rows(const double* const (&O)[M], double* const (&R)[M], double* const (&U)[M],
+                                  double* const (&X)[M], double* const (&inverse)[M]) {
+#pragma GCC unroll 2
+  for (int m = 0; m < M; ++m) {
+    if constexpr (B == 1) subtract_above<1, 1, 2>(U[m], O[m], R[m]), subtract_above<1, 3, 3>(U[m], O[m], R[m]);
+    if constexpr (B == 2) subtract_above<2, 2, 1>(U[m], O[m], R[m]), subtract_above<2, 3, 3>(U[m], O[m], R[m]);
+  }
+#pragma GCC unroll 4
+  for (int i = 4 * B; i < 4 * B + 4; ++i) {
 #pragma GCC unroll 2
     for (int m = 0; m < M; ++m) {
       Pack a[6];
-#pragma GCC unroll 3
-      for (int c = c0; c < 3; ++c) a[c] = load(D[m] + 12 * i + 4 * c);
-#pragma GCC unroll 3
-      for (int c = 0; c < 3; ++c) a[3 + c] = load(O[m] + 12 * i + 4 * c);
-#pragma GCC unroll 12
-      for (int k = 0; k < i; ++k) {
+#pragma GCC unroll 6
+      for (int c = B; c < 6; ++c)
+        a[c] = B == 0 && c >= 3 ? load(O[m] + 12 * i + 4 * (c - 3)) : load(R[m] + 24 * i + 4 * c);
+#pragma GCC unroll 4
+      for (int k = 4 * B; k < i; ++k) {
         const Pack f = splat(U[m][12 * k + i]);
 #pragma GCC unroll 6
-        for (int c = c0; c < 6; ++c) a[c] -= f * load(R[m] + 24 * k + 4 * c);
+        for (int c = B; c < 6; ++c) a[c] -= f * load(R[m] + 24 * k + 4 * c);
       }
-      const double inv = 1 / a[c0][i % 4];
+      const double inv = 1 / a[B][i % 4];
       inverse[m][i] = inv;
       const Pack over = splat(inv);
 #pragma GCC unroll 3
-      for (int c = c0; c < 3; ++c) {
+      for (int c = B; c < 3; ++c) {
         store(R[m] + 24 * i + 4 * c, a[c]);
         store(U[m] + 12 * i + 4 * c, over * a[c]);
       }
 #pragma GCC unroll 3
-      for (int c = 0; c < 3; ++c) {
-        store(R[m] + 24 * i + 12 + 4 * c, a[3 + c]);
-        store(X[m] + 12 * i + 4 * c, over * a[3 + c]);
+      for (int c = 3; c < 6; ++c) {
+        store(R[m] + 24 * i + 4 * c, a[c]);
+        store(X[m] + 12 * i + 4 * (c - 3), over * a[c]);
       }
     }
     // What is stored is read again from memory, where a factor is broadcast for nothing: too many rows for
@@ -51,14 +82,24 @@ LIMBER_INLINE void eliminate(const double* const (&D)[M], const double* const (&
   }
 }
 
-// D −= ZᵀX, upper triangle in packs; Z in rows of 24.
-template <int First>
-LIMBER_INLINE void subtract_rows(const double* Z, const double* X, double* D) {
+// Rows of [D O] eliminated, four at a time. R has D in its first twelve columns; it is left with the rows as
+// eliminated (D's upper triangle, O). U and X: the same over their pivots.
+template <int M>
+LIMBER_INLINE void eliminate(const double* const (&O)[M], double* const (&R)[M], double* const (&U)[M],
+                             double* const (&X)[M], double* const (&inverse)[M]) {
+  eliminate_rows<0, M>(O, R, U, X, inverse);
+  eliminate_rows<1, M>(O, R, U, X, inverse);
+  eliminate_rows<2, M>(O, R, U, X, inverse);
+}
+
+// R = D − ZᵀX, upper triangle in packs; Z and R in rows of 24, D in rows of Stride.
+template <int First, int Stride>
+LIMBER_INLINE void subtract_rows(const double* Z, const double* X, const double* D, double* R) {
   Pack a[4][3];
 #pragma GCC unroll 4
   for (int r = 0; r < 4; ++r)
 #pragma GCC unroll 3
-    for (int c = First; c < 3; ++c) a[r][c] = load(D + 12 * (4 * First + r) + 4 * c);
+    for (int c = First; c < 3; ++c) a[r][c] = load(D + Stride * (4 * First + r) + 4 * c);
   for (int k = 0; k < 12; ++k) {
     Pack x[3];
 #pragma GCC unroll 3
@@ -73,16 +114,18 @@ LIMBER_INLINE void subtract_rows(const double* Z, const double* X, double* D) {
 #pragma GCC unroll 4
   for (int r = 0; r < 4; ++r)
 #pragma GCC unroll 3
-    for (int c = First; c < 3; ++c) store(D + 12 * (4 * First + r) + 4 * c, a[r][c]);
+    for (int c = First; c < 3; ++c) store(R + 24 * (4 * First + r) + 4 * c, a[r][c]);
 }
-LIMBER_INLINE void subtract_product(const double* Z, const double* X, double* D) {
-  subtract_rows<0>(Z, X, D);
-  subtract_rows<1>(Z, X, D);
-  subtract_rows<2>(Z, X, D);
+template <int Stride>
+LIMBER_INLINE void subtract_product(const double* Z, const double* X, const double* D, double* R) {
+  subtract_rows<0, Stride>(Z, X, D, R);
+  subtract_rows<1, Stride>(Z, X, D, R);
+  subtract_rows<2, Stride>(Z, X, D, R);
 }
 
-LIMBER_INLINE void copy144(const double* from, double* to) {
-  for (int i = 0; i < 144; i += 4) store(to + i, load(from + i));
+LIMBER_INLINE void copy_block(const double* D, double* R) {
+  for (int i = 0; i < 12; ++i)
+    for (int c = 0; c < 12; c += 4) store(R + 24 * i + c, load(D + 12 * i + c));
 }
 LIMBER_INLINE void copy_transposed(const double* from, double* to) {
   for (int i = 0; i < 12; i += 4)
@@ -119,48 +162,49 @@ LIMBER_INLINE void forward12(const double* U, double* b) {
   store(b, a[0]), store(b + 4, a[1]), store(b + 8, a[2]);
 }
 
-// One block eliminated at either end, or at one end only. next: blocks that the others have changed.
+// One block eliminated at either end, or at one end only. Two buffers at each end: the rows of the block at hand
+// and those of the next one.
 LIMBER_KERNEL void factor_kernel(int nodes, int top, const double* D, const double* O, double* U, double* X,
                                  double* inverse) {
-  double R[2][288] __attribute__((aligned(32))), T[144] __attribute__((aligned(32)));
-  double next[2][144] __attribute__((aligned(32)));
+  double buffer[4][288] __attribute__((aligned(32))), T[144] __attribute__((aligned(32)));
+  double *up = buffer[0], *up_next = buffer[1], *down = buffer[2], *down_next = buffer[3];
   int lo = 0, hi = nodes - 1;
-  copy144(D, next[0]);
-  copy144(D + 144 * hi, next[1]);
-  for (; lo < top && hi > top; ++lo, --hi) {
+  copy_block(D, up);
+  copy_block(D + 144 * hi, down);
+  while (lo < top && hi > top) {
     copy_transposed(O + 144 * (hi - 1), T);
-    eliminate<2>({next[0], next[1]}, {O + 144 * lo, T}, R, {U + 144 * lo, U + 144 * hi},
-                 {X + 144 * lo, X + 144 * hi}, {inverse + 12 * lo, inverse + 12 * hi});
-    copy144(D + 144 * (lo + 1), next[0]);
-    subtract_product(R[0] + 12, X + 144 * lo, next[0]);
-    copy144(D + 144 * (hi - 1), next[1]);
-    subtract_product(R[1] + 12, X + 144 * hi, next[1]);
-    // The last two meet in one block.
-    if (hi - 1 == lo + 1) {
-      copy144(next[0], next[1]);
-      subtract_product(R[1] + 12, X + 144 * hi, next[1]);
-      copy144(next[1], next[0]);
-    }
+    eliminate<2>({O + 144 * lo, T}, {up, down}, {U + 144 * lo, U + 144 * hi}, {X + 144 * lo, X + 144 * hi},
+                 {inverse + 12 * lo, inverse + 12 * hi});
+    subtract_product<12>(up + 12, X + 144 * lo, D + 144 * (lo + 1), up_next);
+    if (hi - 1 == lo + 1)  // the last two meet in one block
+      subtract_product<24>(down + 12, X + 144 * hi, up_next, up_next);
+    else
+      subtract_product<12>(down + 12, X + 144 * hi, D + 144 * (hi - 1), down_next);
+    std::swap(up, up_next), std::swap(down, down_next);
+    ++lo, --hi;
   }
-  double(&one)[1][288] = reinterpret_cast<double(&)[1][288]>(R);
   for (; lo < top; ++lo) {
-    eliminate<1>({next[0]}, {O + 144 * lo}, one, {U + 144 * lo}, {X + 144 * lo}, {inverse + 12 * lo});
-    if (lo + 1 == hi) copy144(next[1], next[0]);
-    if (lo + 1 != hi) copy144(D + 144 * (lo + 1), next[0]);
-    subtract_product(R[0] + 12, X + 144 * lo, next[0]);
+    eliminate<1>({O + 144 * lo}, {up}, {U + 144 * lo}, {X + 144 * lo}, {inverse + 12 * lo});
+    if (lo + 1 == hi)
+      subtract_product<24>(up + 12, X + 144 * lo, down, up_next);
+    else
+      subtract_product<12>(up + 12, X + 144 * lo, D + 144 * (lo + 1), up_next);
+    std::swap(up, up_next);
   }
   for (; hi > top; --hi) {
     copy_transposed(O + 144 * (hi - 1), T);
-    eliminate<1>({next[1]}, {T}, one, {U + 144 * hi}, {X + 144 * hi}, {inverse + 12 * hi});
-    if (hi - 1 == lo) copy144(next[0], next[1]);
-    if (hi - 1 != lo) copy144(D + 144 * (hi - 1), next[1]);
-    subtract_product(R[0] + 12, X + 144 * hi, next[1]);
-    if (hi - 1 == lo) copy144(next[1], next[0]);
+    eliminate<1>({T}, {down}, {U + 144 * hi}, {X + 144 * hi}, {inverse + 12 * hi});
+    if (hi - 1 == lo) {
+      subtract_product<24>(down + 12, X + 144 * hi, up, up);
+    } else {
+      subtract_product<12>(down + 12, X + 144 * hi, D + 144 * (hi - 1), down_next);
+      std::swap(down, down_next);
+    }
   }
   // No neighbour is left of the last: its rows of O are nothing.
   std::fill_n(T, 144, 0.0);
   double none[144];
-  eliminate<1>({next[0]}, {T}, one, {U + 144 * top}, {none}, {inverse + 12 * top});
+  eliminate<1>({T}, {up}, {U + 144 * top}, {none}, {inverse + 12 * top});
 }
 
 LIMBER_INLINE void forward_step(const double* X, const double* y, double* b) {

@@ -93,7 +93,7 @@ struct ElementArrays {
   Table gap;              // (1 x slots) distance from the walls, in cosines; negative: beyond one
   Table half;             // (114 x slots) both nodes' share of the tangent, in node axes, by elements()
   Table force;            // (24 x slots) both nodes' share of the gradient, in (ξ, θ, V), by elements()
-  std::vector<double> D;  // (nodes x 12 x 12) diagonal blocks, rows of 12
+  std::vector<double> D;  // (nodes x 12 x 12) diagonal blocks, rows of 12; the upper triangle
   std::vector<double> O;  // (nodes x 12 x 12) block (j, j + 1)
   std::vector<double> g;  // (nodes x 12) elastic gradient in node axes: along x, x_,x x_,y x_,z
 };
@@ -105,5 +105,7 @@ bool polar(int nodes, ElementArrays& a);
 // Strains, energies and gradients of all slots; with `tangent` also D and O = mass_weight · M + K, in node
 // axes.
 void elements(int nodes, bool tangent, double mass_weight, ElementArrays& a);
+// Its second half: from the elements' shares to g and D (upper triangles).
+void assemble_nodes(int nodes, bool tangent, double mass_weight, ElementArrays& a);
 
 }  // namespace limber::thread

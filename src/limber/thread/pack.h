@@ -107,6 +107,24 @@ LIMBER_INLINE P33 skew(const P3& a) {
   const Pack o = pack(0);
   return {{{o, -a[2], a[1]}, {a[2], o, -a[0]}, {-a[1], a[0], o}}};
 }
+LIMBER_INLINE P33 times_skew(const P33& a, const P3& v) {  // a [v]: its zeros are left out
+  P33 c;
+  for (int i = 0; i < 3; ++i) {
+    c(i, 0) = a(i, 1) * v[2] - a(i, 2) * v[1];
+    c(i, 1) = a(i, 2) * v[0] - a(i, 0) * v[2];
+    c(i, 2) = a(i, 0) * v[1] - a(i, 1) * v[0];
+  }
+  return c;
+}
+LIMBER_INLINE P33 skew_transposed_times(const P3& v, const P33& a) {  // [v]ᵀ a
+  P33 c;
+  for (int k = 0; k < 3; ++k) {
+    c(0, k) = v[2] * a(1, k) - v[1] * a(2, k);
+    c(1, k) = v[0] * a(2, k) - v[2] * a(0, k);
+    c(2, k) = v[1] * a(0, k) - v[0] * a(1, k);
+  }
+  return c;
+}
 LIMBER_INLINE P33 diagonal(Pack d) {
   const Pack o = pack(0);
   return {{{d, o, o}, {o, d, o}, {o, o, d}}};
