@@ -83,7 +83,7 @@ LIMBER_INLINE void eliminate_rows(const double* const (&O)[M], double* const (&R
 }
 
 // Rows of [D O] eliminated, four at a time. R has D in its first twelve columns; it is left with the rows as
-// eliminated (D's upper triangle, O). U and X: the same over their pivots.
+// eliminated (D's upper triangle, O). U and X: the same over their pivots; X may be O.
 template <int M>
 LIMBER_INLINE void eliminate(const double* const (&O)[M], double* const (&R)[M], double* const (&U)[M],
                              double* const (&X)[M], double* const (&inverse)[M]) {
@@ -164,8 +164,7 @@ LIMBER_INLINE void forward12(const double* U, double* b) {
 
 // One block eliminated at either end, or at one end only. Two buffers at each end: the rows of the block at hand
 // and those of the next one.
-LIMBER_KERNEL void factor_kernel(int nodes, int top, const double* D, const double* O, double* U, double* X,
-                                 double* inverse) {
+LIMBER_KERNEL void factor_kernel(int nodes, int top, double* D, double* O, double* inverse) {
   double buffer[4][288] __attribute__((aligned(32))), T[144] __attribute__((aligned(32)));
   double *up = buffer[0], *up_next = buffer[1], *down = buffer[2], *down_next = buffer[3];
   int lo = 0, hi = nodes - 1;
@@ -173,38 +172,38 @@ LIMBER_KERNEL void factor_kernel(int nodes, int top, const double* D, const doub
   copy_block(D + 144 * hi, down);
   while (lo < top && hi > top) {
     copy_transposed(O + 144 * (hi - 1), T);
-    eliminate<2>({O + 144 * lo, T}, {up, down}, {U + 144 * lo, U + 144 * hi}, {X + 144 * lo, X + 144 * hi},
+    eliminate<2>({O + 144 * lo, T}, {up, down}, {D + 144 * lo, D + 144 * hi}, {O + 144 * lo, O + 144 * (hi - 1)},
                  {inverse + 12 * lo, inverse + 12 * hi});
-    subtract_product<12>(up + 12, X + 144 * lo, D + 144 * (lo + 1), up_next);
+    subtract_product<12>(up + 12, O + 144 * lo, D + 144 * (lo + 1), up_next);
     if (hi - 1 == lo + 1)  // the last two meet in one block
-      subtract_product<24>(down + 12, X + 144 * hi, up_next, up_next);
+      subtract_product<24>(down + 12, O + 144 * (hi - 1), up_next, up_next);
     else
-      subtract_product<12>(down + 12, X + 144 * hi, D + 144 * (hi - 1), down_next);
+      subtract_product<12>(down + 12, O + 144 * (hi - 1), D + 144 * (hi - 1), down_next);
     std::swap(up, up_next), std::swap(down, down_next);
     ++lo, --hi;
   }
   for (; lo < top; ++lo) {
-    eliminate<1>({O + 144 * lo}, {up}, {U + 144 * lo}, {X + 144 * lo}, {inverse + 12 * lo});
+    eliminate<1>({O + 144 * lo}, {up}, {D + 144 * lo}, {O + 144 * lo}, {inverse + 12 * lo});
     if (lo + 1 == hi)
-      subtract_product<24>(up + 12, X + 144 * lo, down, up_next);
+      subtract_product<24>(up + 12, O + 144 * lo, down, up_next);
     else
-      subtract_product<12>(up + 12, X + 144 * lo, D + 144 * (lo + 1), up_next);
+      subtract_product<12>(up + 12, O + 144 * lo, D + 144 * (lo + 1), up_next);
     std::swap(up, up_next);
   }
   for (; hi > top; --hi) {
     copy_transposed(O + 144 * (hi - 1), T);
-    eliminate<1>({T}, {down}, {U + 144 * hi}, {X + 144 * hi}, {inverse + 12 * hi});
+    eliminate<1>({T}, {down}, {D + 144 * hi}, {O + 144 * (hi - 1)}, {inverse + 12 * hi});
     if (hi - 1 == lo) {
-      subtract_product<24>(down + 12, X + 144 * hi, up, up);
+      subtract_product<24>(down + 12, O + 144 * (hi - 1), up, up);
     } else {
-      subtract_product<12>(down + 12, X + 144 * hi, D + 144 * (hi - 1), down_next);
+      subtract_product<12>(down + 12, O + 144 * (hi - 1), D + 144 * (hi - 1), down_next);
       std::swap(down, down_next);
     }
   }
   // No neighbour is left of the last: its rows of O are nothing.
   std::fill_n(T, 144, 0.0);
   double none[144];
-  eliminate<1>({T}, {up}, {U + 144 * top}, {none}, {inverse + 12 * top});
+  eliminate<1>({T}, {up}, {D + 144 * top}, {none}, {inverse + 12 * top});
 }
 
 LIMBER_INLINE void forward_step(const double* X, const double* y, double* b) {
@@ -248,10 +247,10 @@ LIMBER_KERNEL void solve_kernel(int nodes, int top, const double* U, const doubl
   };
   const auto down = [&](int j) LIMBER_LAMBDA {
     forward12(U + 144 * j, x + 12 * j);
-    forward_step(X + 144 * j, x + 12 * j, x + 12 * (j - 1));
+    forward_step(X + 144 * (j - 1), x + 12 * j, x + 12 * (j - 1));
   };
   const auto back = [&](int j, int from) LIMBER_LAMBDA {
-    backward_step(U + 144 * j, inverse + 12 * j, X + 144 * j, x + 12 * from, x + 12 * j);
+    backward_step(U + 144 * j, inverse + 12 * j, X + 144 * (j < from ? j : from), x + 12 * from, x + 12 * j);
   };
   int lo = 0, hi = nodes - 1;
   for (; lo < top && hi > top; ++lo, --hi) up(lo), down(hi);
@@ -265,123 +264,15 @@ LIMBER_KERNEL void solve_kernel(int nodes, int top, const double* U, const doubl
   for (; hi < nodes; ++hi) back(hi, hi - 1);
 }
 
-// Four right-hand sides side by side: y (12 packs a node).
-LIMBER_INLINE void forward_packs(const double* U, double* y) {
-  Pack b[12];
-#pragma GCC unroll 12
-  for (int k = 0; k < 12; ++k) b[k] = load(y + 4 * k);
-#pragma GCC unroll 12
-  for (int k = 0; k < 12; ++k) {
-#pragma GCC unroll 12
-    for (int i = k + 1; i < 12; ++i) b[i] -= splat(U[12 * k + i]) * b[k];
-  }
-#pragma GCC unroll 12
-  for (int k = 0; k < 12; ++k) store(y + 4 * k, b[k]);
-}
-LIMBER_INLINE void carry_packs(const double* X, const double* y, double* to) {
-  Pack b[12];
-#pragma GCC unroll 12
-  for (int i = 0; i < 12; ++i) b[i] = load(to + 4 * i);
-  for (int k = 0; k < 12; ++k) {
-    const Pack f = load(y + 4 * k);
-#pragma GCC unroll 12
-    for (int i = 0; i < 12; ++i) b[i] -= splat(X[12 * k + i]) * f;
-  }
-#pragma GCC unroll 12
-  for (int i = 0; i < 12; ++i) store(to + 4 * i, b[i]);
-}
-
-// y = U⁻¹ (D⁻¹y − X z)
-LIMBER_INLINE void backward_packs(const double* U, const double* inverse, const double* X, const double* z,
-                                  double* y) {
-  Pack b[12];
-#pragma GCC unroll 12
-  for (int k = 0; k < 12; ++k) b[k] = splat(inverse[k]) * load(y + 4 * k);
-  if (X != nullptr)
-    for (int i = 0; i < 12; ++i) {
-      const Pack f = load(z + 4 * i);
-#pragma GCC unroll 12
-      for (int k = 0; k < 12; ++k) b[k] -= splat(X[12 * k + i]) * f;
-    }
-#pragma GCC unroll 12
-  for (int k = 10; k >= 0; --k) {
-#pragma GCC unroll 12
-    for (int i = k + 1; i < 12; ++i) b[k] -= splat(U[12 * k + i]) * b[i];
-  }
-#pragma GCC unroll 12
-  for (int k = 0; k < 12; ++k) store(y + 4 * k, b[k]);
-}
-
-LIMBER_INLINE double largest(const double* y) {
-  Pack m = pack(0);
-  for (int k = 0; k < 12; ++k) {
-    const Pack x = load(y + 4 * k);
-    m = larger(m, x > -x ? x : -x);
-  }
-  return std::max(std::max(m[0], m[1]), std::max(m[2], m[3]));
-}
-
-constexpr double died = 1e-6;
-
-// Up to the top and down again; a right-hand side on one side of it may die away on the way.
-LIMBER_KERNEL void solve4_kernel(int top, const double* U, const double* X, const double* inverse, double* y,
-                                 int first, int last, int low, int high, int* from, int* to) {
-  int begin = top;  // where the way back starts
-  double size = 0;
-  for (int j = first; j < top; ++j) {
-    forward_packs(U + 144 * j, y + 48 * j);
-    const double here = largest(y + 48 * j);
-    size = here > size ? here : size;
-    if (j > last && here < died * size) {
-      begin = j;
-      break;
-    }
-    carry_packs(X + 144 * j, y + 48 * j, y + 48 * (j + 1));
-  }
-  for (int j = last; j > top; --j) {
-    forward_packs(U + 144 * j, y + 48 * j);
-    const double here = largest(y + 48 * j);
-    size = here > size ? here : size;
-    if (j < first && here < died * size) {
-      begin = j;
-      break;
-    }
-    carry_packs(X + 144 * j, y + 48 * j, y + 48 * (j - 1));
-  }
-  if (begin == top) forward_packs(U + 144 * top, y + 48 * top);
-  backward_packs(U + 144 * begin, inverse + 12 * begin, nullptr, nullptr, y + 48 * begin);
-  size = largest(y + 48 * begin);
-  *from = *to = begin;
-  if (begin <= top)
-    for (int j = begin - 1; j >= low; --j) {
-      backward_packs(U + 144 * j, inverse + 12 * j, X + 144 * j, y + 48 * (j + 1), y + 48 * j);
-      *from = j;
-      const double here = largest(y + 48 * j);
-      size = here > size ? here : size;
-      if (j < first && here < died * size) break;
-    }
-  if (begin >= top)
-    for (int j = begin + 1; j <= high; ++j) {
-      backward_packs(U + 144 * j, inverse + 12 * j, X + 144 * j, y + 48 * (j - 1), y + 48 * j);
-      *to = j;
-      const double here = largest(y + 48 * j);
-      size = here > size ? here : size;
-      if (j > last && here < died * size) break;
-    }
-}
-
 }  // namespace
 
-void BlockTridiagonal::resize(int capacity) {
-  U_.assign(144 * static_cast<std::size_t>(capacity), 0);
-  X_.assign(144 * static_cast<std::size_t>(capacity), 0);
-  inverse_.assign(12 * static_cast<std::size_t>(capacity), 0);
-}
+void BlockTridiagonal::resize(int capacity) { inverse_.assign(12 * static_cast<std::size_t>(capacity), 0); }
 
-int BlockTridiagonal::factor(int nodes, int top, const double* D, const double* O) {
+int BlockTridiagonal::factor(int nodes, int top, double* D, double* O) {
   nodes_ = nodes;
   top_ = top;
-  factor_kernel(nodes, top, D, O, U_.data(), X_.data(), inverse_.data());
+  U_ = D, X_ = O;
+  factor_kernel(nodes, top, D, O, inverse_.data());
   negative_ = 0;
   int worst = -1;
   for (int i = 12 * nodes - 1; i >= 0; --i) {
@@ -390,13 +281,7 @@ int BlockTridiagonal::factor(int nodes, int top, const double* D, const double* 
   return worst;
 }
 
-void BlockTridiagonal::solve(double* x) const {
-  solve_kernel(nodes_, top_, U_.data(), X_.data(), inverse_.data(), x);
-}
-
-void BlockTridiagonal::solve4(double* y, int first, int last, int low, int high, int& from, int& to) const {
-  solve4_kernel(top_, U_.data(), X_.data(), inverse_.data(), y, first, last, low, high, &from, &to);
-}
+void BlockTridiagonal::solve(double* x) const { solve_kernel(nodes_, top_, U_, X_, inverse_.data(), x); }
 
 void block_multiply(int nodes, const double* D, const double* O, const double* x, double* y) {
   for (int j = 0; j < nodes; ++j) {

@@ -111,7 +111,7 @@ WorkspaceData::WorkspaceData(const SystemData& s) {
     for (auto* list : {&cg_r, &cg_z, &cg_p, &cg_q}) list->assign(12 * static_cast<std::size_t>(n), 0);
   if (s.options.solver == Solver::cg) cg_block.assign(144 * static_cast<std::size_t>(n), 0);
   contact.sag.assign(n, 0);
-  contact.column.assign(s.contact ? 48 * static_cast<std::size_t>(n) : 0, 0);
+  if (s.contact) inverse.resize(n);
   X_WB.resize(s.bodies.size());
   X_before.resize(s.bodies.size());
   contact.X0.resize(s.bodies.size());

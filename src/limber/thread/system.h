@@ -7,7 +7,7 @@
 #include "limber/contact/box_tree.h"
 #include "limber/contact/cone_solver.h"
 #include "limber/contact/solid.h"
-#include "limber/thread/block_tridiagonal.h"
+#include "limber/thread/block_inverse.h"
 #include "limber/thread/stiffness.h"
 #include "limber/thread/thread.h"
 
@@ -174,11 +174,17 @@ struct TouchRows {
   int node[4];
   double weight[4][4];  // of x, x_,x, x_,y, x_,z; 0 where they are held
   double d[4][3][3];
+  double own[4][36], moved[4][36];  // J and J G at each node: three rows of twelve
+  int far[2];                       // of each side, the node that is farther from the factor's top; −1: it is between them
+  double both[2][36];               // J G there with what follows from the nearer one
 };
-// The motion A⁻¹Jᵀ of a contact's unit forces over nodes first … last, in the pool.
+// A contact's forces as nodes on the way to the factor's top feel them (contact_rows.cpp), in the pool, 36 a node:
+// over nodes up_first … up_last up to the top and down_last … down_first beyond it; root: what arrives at the top
+// from beyond, times G.
 struct TouchField {
-  int first = 0, last = 0;
-  std::ptrdiff_t offset = 0;
+  int low = 0, high = 0;  // all nodes of it
+  int up_first = 0, up_last = -1, down_first = 0, down_last = -1;
+  std::ptrdiff_t up = 0, down = 0, root = -1;
 };
 
 struct Capsule {
@@ -204,13 +210,15 @@ struct ContactWork {
   std::vector<Touch> last_touches;  // (last) where they are at the beginning
   std::vector<TouchRows> rows;      // (touches)
   std::vector<TouchField> fields;   // (touches)
-  std::vector<double> pool;         // (nodes x 48 each) of the fields
-  std::vector<double> column;       // (nodes x 48) scratch, zero
+  std::vector<double> pool;         // (nodes x 36 each) of the fields
+  std::size_t used = 0;             // of the pool
+  TouchRows scratch_rows;
   contact::ContactMatrix W;
   contact::ConeSolver solver;
   std::vector<double> block;  // (pairs of touches x 16), and which they are
   std::vector<std::pair<int, int>> blocks;
-  std::vector<int> order, degree;
+  std::vector<int> order, near, degree;
+  int widest = 0;  // most nodes of a field
   std::vector<std::pair<double, int>> by_place;
   std::vector<double> free, friction, lambda;
   std::vector<double> shift;                // (nodes x 12) A⁻¹Jᵀλ
@@ -227,6 +235,7 @@ struct WorkspaceData {
 
   ElementArrays elements;
   BlockTridiagonal solver;
+  BlockInverse inverse;  // of contacts
   // Of the mesh that the arrays are set up for.
   std::vector<std::int32_t> first, place;
   double scale_h = -1;         // step that the damping scale belongs to
