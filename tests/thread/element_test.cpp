@@ -68,7 +68,7 @@ TEST(Element, GradientIsTheEnergys) {
   for (const auto& [strain, fold] : {std::pair{0.01, 0.0}, {0.1, 0.0}, {0.03, 1.0}}) {
     Case c(strain, fold);
     c.energy(c.e);
-    const std::vector<double> g = c.turned(c.a.g, c.a.P);
+    const std::vector<double> g = c.turned({c.a.g.begin(), c.a.g.end()}, c.a.P);
     double largest = 0, worst = 0;
     for (int i = 0; i < 12 * n; ++i) {
       std::vector<double> p = c.e, m = c.e;
@@ -85,7 +85,7 @@ void tangent_is_the_gradients(double strain, double fold) {
   Case c(strain, fold);
   c.energy(c.e, true);
   const Table P = c.a.P;
-  const std::vector<double> D = c.a.D, O = c.a.O;
+  const Numbers D = c.a.D, O = c.a.O;
   std::mt19937 engine(5);
   std::normal_distribution<double> normal;
   for (int trial = 0; trial < 3; ++trial) {
@@ -96,9 +96,9 @@ void tangent_is_the_gradients(double strain, double fold) {
     std::vector<double> p = c.e, m = c.e;
     for (int i = 0; i < 12 * n; ++i) p[i] += 1e-6 * dx[i], m[i] -= 1e-6 * dx[i];
     c.energy(p);
-    const auto gp = c.turned(c.a.g, c.a.P);
+    const auto gp = c.turned({c.a.g.begin(), c.a.g.end()}, c.a.P);
     c.energy(m);
-    const auto gm = c.turned(c.a.g, c.a.P);
+    const auto gm = c.turned({c.a.g.begin(), c.a.g.end()}, c.a.P);
     double largest = 0, worst = 0;
     for (int i = 0; i < 12 * n; ++i) {
       worst = std::max(worst, std::abs((gp[i] - gm[i]) / 2e-6 - wanted[i]));
@@ -144,7 +144,8 @@ TEST(BlockTridiagonal, SolvesFromAnyTop) {
   const int nodes = 9;
   std::mt19937 engine(11);
   std::normal_distribution<double> normal;
-  std::vector<double> D(144 * nodes), O(144 * nodes), x(12 * nodes), b(12 * nodes, 0.0);
+  Numbers D(144 * nodes), O(144 * nodes);
+  std::vector<double> x(12 * nodes), b(12 * nodes, 0.0);
   for (double& v : O) v = normal(engine);
   for (double& v : x) v = normal(engine);
   for (int j = 0; j < nodes; ++j)
@@ -157,7 +158,7 @@ TEST(BlockTridiagonal, SolvesFromAnyTop) {
   solver.resize(nodes);
   inverse.resize(nodes);
   for (int top = 0; top < nodes; ++top) {
-    std::vector<double> D1 = D, O1 = O;
+    Numbers D1 = D, O1 = O;
     EXPECT_EQ(solver.factor(nodes, top, D1.data(), O1.data()), -1);
     std::vector<double> y = b;
     solver.solve(y.data());
@@ -179,7 +180,8 @@ TEST(BlockTridiagonal, SolvesFromAnyTop) {
       for (int k = j; way * (top - k) >= 0; k += way) {
         double out[36];
         apply3(inverse.diagonal(k), carried + 36 * (way * (k - j)), out);
-        for (int i = 0; i < 36; ++i) ASSERT_NEAR(out[i], moved[i / 12][12 * k + i % 12], 1e-14) << top << " " << j;
+        for (int i = 0; i < 36; ++i)
+          ASSERT_NEAR(out[i], moved[i / 12][12 * k + i % 12], 1e-14) << top << " " << j;
       }
       // The node beyond it follows.
       const int beyond = j - way;

@@ -9,11 +9,6 @@ namespace {
 
 constexpr double died = 1e-6;
 
-LIMBER_INLINE void transpose12(const double* from, double* to) {
-  for (int i = 0; i < 12; ++i)
-    for (int k = 0; k < 12; ++k) to[12 * k + i] = from[12 * i + k];
-}
-
 // C (+)= A B, all in rows of 12, four of them at a time; Upper: A has zeros below its diagonal.
 template <bool Add, bool Upper>
 LIMBER_INLINE void multiply(const double* A, const double* B, double* C) {
@@ -133,7 +128,8 @@ void BlockInverse::resize(int capacity) {
 void BlockInverse::cover(const BlockTridiagonal& factor, int low, int high) {
   const int top = factor.top();
   const auto block = [&](int j, int next) {
-    double *T = T_.data() + 144 * static_cast<std::ptrdiff_t>(j), *G = G_.data() + 144 * static_cast<std::ptrdiff_t>(j);
+    double *T = T_.data() + 144 * static_cast<std::ptrdiff_t>(j),
+           *G = G_.data() + 144 * static_cast<std::ptrdiff_t>(j);
     block_kernel(factor.upper(j), factor.pivots(j), j == top ? nullptr : factor.coupling(j),
                  G_.data() + 144 * static_cast<std::ptrdiff_t>(next), T, G);
   };
@@ -142,7 +138,8 @@ void BlockInverse::cover(const BlockTridiagonal& factor, int low, int high) {
   while (high_ < high) ++high_, block(high_, high_ - 1);
 }
 
-int carry_forces(const BlockInverse& inverse, int j, int end, int way, bool may_end, double* y, double& size) {
+int carry_forces(const BlockInverse& inverse, int j, int end, int way, bool may_end, double* y,
+                 double& size) {
   return j + way * walk_kernel(inverse.transfer(j), way * (end - j), way, may_end, y, &size);
 }
 

@@ -10,8 +10,8 @@ namespace {
 
 LIMBER_INLINE Pack splat(double x) { return Pack{x, x, x, x}; }
 
-// Rows 4B … 4B + 3 of one node less what the rows above them leave: columns First … First + N − 1 (packs; 3 to 5
-// are O's) in registers.
+// Rows 4B … 4B + 3 of one node less what the rows above them leave: columns First … First + N − 1 (packs; 3
+// to 5 are O's) in registers.
 template <int B, int First, int N>
 LIMBER_INLINE void subtract_above(const double* U, const double* O, double* R) {
   Pack a[4][N];
@@ -45,8 +45,10 @@ LIMBER_INLINE void eliminate_rows(const double* const (&O)[M], double* const (&R
                                   double* const (&X)[M], double* const (&inverse)[M]) {
 #pragma GCC unroll 2
   for (int m = 0; m < M; ++m) {
-    if constexpr (B == 1) subtract_above<1, 1, 2>(U[m], O[m], R[m]), subtract_above<1, 3, 3>(U[m], O[m], R[m]);
-    if constexpr (B == 2) subtract_above<2, 2, 1>(U[m], O[m], R[m]), subtract_above<2, 3, 3>(U[m], O[m], R[m]);
+    if constexpr (B == 1)
+      subtract_above<1, 1, 2>(U[m], O[m], R[m]), subtract_above<1, 3, 3>(U[m], O[m], R[m]);
+    if constexpr (B == 2)
+      subtract_above<2, 2, 1>(U[m], O[m], R[m]), subtract_above<2, 3, 3>(U[m], O[m], R[m]);
   }
 #pragma GCC unroll 4
   for (int i = 4 * B; i < 4 * B + 4; ++i) {
@@ -127,22 +129,6 @@ LIMBER_INLINE void copy_block(const double* D, double* R) {
   for (int i = 0; i < 12; ++i)
     for (int c = 0; c < 12; c += 4) store(R + 24 * i + c, load(D + 12 * i + c));
 }
-LIMBER_INLINE void copy_transposed(const double* from, double* to) {
-  for (int i = 0; i < 12; i += 4)
-    for (int k = 0; k < 12; k += 4) {
-      const Pack a = load(from + 12 * i + k), b = load(from + 12 * (i + 1) + k),
-                 c = load(from + 12 * (i + 2) + k), d = load(from + 12 * (i + 3) + k);
-      const Pack ab_lo = __builtin_shufflevector(a, b, 0, 4, 2, 6),
-                 ab_hi = __builtin_shufflevector(a, b, 1, 5, 3, 7);
-      const Pack cd_lo = __builtin_shufflevector(c, d, 0, 4, 2, 6),
-                 cd_hi = __builtin_shufflevector(c, d, 1, 5, 3, 7);
-      store(to + 12 * k + i, __builtin_shufflevector(ab_lo, cd_lo, 0, 1, 4, 5));
-      store(to + 12 * (k + 1) + i, __builtin_shufflevector(ab_hi, cd_hi, 0, 1, 4, 5));
-      store(to + 12 * (k + 2) + i, __builtin_shufflevector(ab_lo, cd_lo, 2, 3, 6, 7));
-      store(to + 12 * (k + 3) + i, __builtin_shufflevector(ab_hi, cd_hi, 2, 3, 6, 7));
-    }
-}
-
 // b = L⁻¹ b of twelve numbers.
 LIMBER_INLINE void forward12(const double* U, double* b) {
   Pack a[3] = {load(b), load(b + 4), load(b + 8)};
@@ -162,8 +148,8 @@ LIMBER_INLINE void forward12(const double* U, double* b) {
   store(b, a[0]), store(b + 4, a[1]), store(b + 8, a[2]);
 }
 
-// One block eliminated at either end, or at one end only. Two buffers at each end: the rows of the block at hand
-// and those of the next one.
+// One block eliminated at either end, or at one end only. Two buffers at each end: the rows of the block at
+// hand and those of the next one.
 LIMBER_KERNEL void factor_kernel(int nodes, int top, double* D, double* O, double* inverse) {
   double buffer[4][288] __attribute__((aligned(32))), T[144] __attribute__((aligned(32)));
   double *up = buffer[0], *up_next = buffer[1], *down = buffer[2], *down_next = buffer[3];
@@ -171,9 +157,9 @@ LIMBER_KERNEL void factor_kernel(int nodes, int top, double* D, double* O, doubl
   copy_block(D, up);
   copy_block(D + 144 * hi, down);
   while (lo < top && hi > top) {
-    copy_transposed(O + 144 * (hi - 1), T);
-    eliminate<2>({O + 144 * lo, T}, {up, down}, {D + 144 * lo, D + 144 * hi}, {O + 144 * lo, O + 144 * (hi - 1)},
-                 {inverse + 12 * lo, inverse + 12 * hi});
+    transpose12(O + 144 * (hi - 1), T);
+    eliminate<2>({O + 144 * lo, T}, {up, down}, {D + 144 * lo, D + 144 * hi},
+                 {O + 144 * lo, O + 144 * (hi - 1)}, {inverse + 12 * lo, inverse + 12 * hi});
     subtract_product<12>(up + 12, O + 144 * lo, D + 144 * (lo + 1), up_next);
     if (hi - 1 == lo + 1)  // the last two meet in one block
       subtract_product<24>(down + 12, O + 144 * (hi - 1), up_next, up_next);
@@ -191,7 +177,7 @@ LIMBER_KERNEL void factor_kernel(int nodes, int top, double* D, double* O, doubl
     std::swap(up, up_next);
   }
   for (; hi > top; --hi) {
-    copy_transposed(O + 144 * (hi - 1), T);
+    transpose12(O + 144 * (hi - 1), T);
     eliminate<1>({T}, {down}, {D + 144 * hi}, {O + 144 * (hi - 1)}, {inverse + 12 * hi});
     if (hi - 1 == lo) {
       subtract_product<24>(down + 12, O + 144 * (hi - 1), up, up);

@@ -16,8 +16,8 @@ namespace limber::thread {
 class BlockTridiagonal {
  public:
   void resize(int capacity);
-  // Factors (nodes) blocks of D (upper triangles are read) and O in place; they belong to the factor from then on.
-  // Returns the first node with a pivot that is not positive, or −1.
+  // Factors (nodes) blocks of D (upper triangles are read) and O in place; they belong to the factor from
+  // then on. Returns the first node with a pivot that is not positive, or −1.
   int factor(int nodes, int top, double* D, double* O);
   void solve(double* x) const;  // (nodes x 12) in place
 

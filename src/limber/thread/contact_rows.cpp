@@ -1,9 +1,10 @@
 // The forces of contacts: W = J A⁻¹ Jᵀ from the factor of the step's matrix, and the motion that they make.
 //
-// A contact acts at two or four nodes. Its forces are carried from there towards the top of the factor as long as
-// something is left of them: R_j, as node j feels those from beyond it (block_inverse.h). Two contacts meet where
-// one has a node and the other is carried past it: W_ab = Σ_j J_a,jᵀ G_j R_b,j over a's nodes, and the same with
-// both exchanged, less what is there twice; on two sides of the top they meet at the top.
+// A contact acts at two or four nodes. Its forces are carried from there towards the top of the factor as
+// long as something is left of them: R_j, as node j feels those from beyond it (block_inverse.h). Two
+// contacts meet where one has a node and the other is carried past it: W_ab = Σ_j J_a,jᵀ G_j R_b,j over a's
+// nodes, and the same with both exchanged, less what is there twice; on two sides of the top they meet at the
+// top.
 #include <algorithm>
 #include <cmath>
 
@@ -68,11 +69,13 @@ void add_force(const TouchRows& r, const double* lambda, double* x) {
   }
 }
 
-// The unit forces of a contact at its node k: three rows of twelve.
-void add_columns(const TouchRows& r, int k, double* y) {
+// The unit forces of a contact at its node k: three rows of twelve. The normal's acts at the midline.
+void unit_forces(const TouchRows& r, int k, double* y) {
   for (int lane = 0; lane < 3; ++lane)
-    for (int v = 0; v < (lane == 0 ? 2 : 4); ++v)
-      for (int i = 0; i < 3; ++i) y[12 * lane + 3 * v + i] += r.weight[k][v] * r.d[k][lane][i];
+    for (int v = 0; v < 4; ++v) {
+      const double weight = lane == 0 && v > 1 ? 0 : r.weight[k][v];
+      for (int i = 0; i < 3; ++i) y[12 * lane + 3 * v + i] = weight * r.d[k][lane][i];
+    }
 }
 
 // R of a contact over the nodes where something is left of it, and G times its own forces.
@@ -82,12 +85,11 @@ void carry_contact(const BlockInverse& inverse, int top, ContactWork& c, int con
   f = {};
   f.low = r.first, f.high = r.last;
   for (int k = 0; k < r.count; ++k) {
-    std::fill_n(r.own[k], 36, 0.0);
-    add_columns(r, k, r.own[k]);
+    unit_forces(r, k, r.own[k]);
     apply3(inverse.diagonal(r.node[k]), r.own[k], r.moved[k]);
   }
-  // The nodes of a side are neighbours: what is carried past the farther one goes on to the nearer one, and both
-  // are felt there together.
+  // The nodes of a side are neighbours: what is carried past the farther one goes on to the nearer one, and
+  // both are felt there together.
   for (int k = 0; k < r.count; k += 2) {
     const bool up = r.node[k + 1] <= top, down = r.node[k] > top;
     r.far[k / 2] = up ? k : down ? k + 1 : -1;
@@ -188,71 +190,86 @@ LIMBER_INLINE bool feel(const TouchRows& r, const TouchField& f, int top, const 
   return some;
 }
 
-// W of contact b and the earlier ones in `list`, by rows of four (the earlier one's); those that do not meet it are
-// taken from the list.
-LIMBER_KERNEL int couple_kernel(const TouchRows* rows, const TouchField* fields, const double* pool, int top, int b,
-                                int* list, int count, double* out) {
-  const TouchRows& rb = rows[b];
-  const TouchField& fb = fields[b];
-  int kept = 0;
-  for (int n = 0; n < count; ++n) {
-    const TouchRows& ra = rows[list[n]];
-    const TouchField& fa = fields[list[n]];
-    const Pack o = pack(0);
-    Sums ab{{{o, o, o}, {o, o, o}, {o, o, o}}};
-    bool in_a[4] = {}, in_b[4] = {};  // whether a node has felt the other's force at itself
-    bool meet = feel<false>(ra, fb, top, pool, in_a, ab);
-    meet = feel<true>(rb, fa, top, pool, in_b, ab) || meet;
-    const bool apart = ra.last < rb.first || rb.last < ra.first;
-    for (int k = 0; k < ra.count && !apart; ++k)
-      for (int i = 0; i < rb.count; ++i) {
-        if (ra.node[k] != rb.node[i] || in_a[k] != in_b[i]) continue;
-        Sums same{{{o, o, o}, {o, o, o}, {o, o, o}}};
-        add_product<false>(ra.moved[k], rb.own[i], same);
-        for (int r = 0; r < 9; ++r) ab.of[r / 3][r % 3] += in_a[k] ? -same.of[r / 3][r % 3] : same.of[r / 3][r % 3];
-        meet = true;
-      }
-    if (fa.up_last == top && fb.root >= 0) {
-      add_product<false>(pool + fa.up + 36 * (top - fa.up_first), pool + fb.root, ab);
+constexpr int at_once = 4;  // contacts that are coupled with the others
+
+// W of two contacts by rows of four (a's); false if they do not meet.
+LIMBER_INLINE bool couple(const TouchRows& ra, const TouchField& fa, const TouchRows& rb,
+                          const TouchField& fb, const double* pool, int top, double* out) {
+  const Pack o = pack(0);
+  Sums ab{{{o, o, o}, {o, o, o}, {o, o, o}}};
+  bool in_a[4] = {}, in_b[4] = {};  // whether a node has felt the other's force at itself
+  bool meet = feel<false>(ra, fb, top, pool, in_a, ab);
+  meet = feel<true>(rb, fa, top, pool, in_b, ab) || meet;
+  const bool apart = ra.last < rb.first || rb.last < ra.first;
+  for (int k = 0; k < ra.count && !apart; ++k)
+    for (int i = 0; i < rb.count; ++i) {
+      if (ra.node[k] != rb.node[i] || in_a[k] != in_b[i]) continue;
+      Sums same{{{o, o, o}, {o, o, o}, {o, o, o}}};
+      add_product<false>(ra.moved[k], rb.own[i], same);
+      for (int r = 0; r < 9; ++r)
+        ab.of[r / 3][r % 3] += in_a[k] ? -same.of[r / 3][r % 3] : same.of[r / 3][r % 3];
       meet = true;
     }
-    if (fb.up_last == top && fa.root >= 0) {
-      add_product<false>(pool + fa.root, pool + fb.up + 36 * (top - fb.up_first), ab);
-      meet = true;
-    }
-    if (!meet) continue;
-    double* to = out + 16 * static_cast<std::ptrdiff_t>(kept);
-    for (int r = 0; r < 3; ++r) {  // lanes summed: (0 + 1) + (2 + 3)
-      const Pack x = ab.of[r][0], y = ab.of[r][1], z = ab.of[r][2];
-      const Pack xy = __builtin_shufflevector(x, y, 0, 4, 2, 6) + __builtin_shufflevector(x, y, 1, 5, 3, 7);
-      const Pack zo = __builtin_shufflevector(z, o, 0, 4, 2, 6) + __builtin_shufflevector(z, o, 1, 5, 3, 7);
-      store(to + 4 * r, __builtin_shufflevector(xy, zo, 0, 1, 4, 5) + __builtin_shufflevector(xy, zo, 2, 3, 6, 7));
-    }
-    store(to + 12, o);
-    list[kept++] = list[n];
+  if (fa.up_last == top && fb.root >= 0) {
+    add_product<false>(pool + fa.up + 36 * (top - fa.up_first), pool + fb.root, ab);
+    meet = true;
   }
+  if (fb.up_last == top && fa.root >= 0) {
+    add_product<false>(pool + fa.root, pool + fb.up + 36 * (top - fb.up_first), ab);
+    meet = true;
+  }
+  for (int r = 0; r < 3; ++r) {  // lanes summed: (0 + 1) + (2 + 3)
+    const Pack x = ab.of[r][0], y = ab.of[r][1], z = ab.of[r][2];
+    const Pack xy = __builtin_shufflevector(x, y, 0, 4, 2, 6) + __builtin_shufflevector(x, y, 1, 5, 3, 7);
+    const Pack zo = __builtin_shufflevector(z, o, 0, 4, 2, 6) + __builtin_shufflevector(z, o, 1, 5, 3, 7);
+    store(out + 4 * r,
+          __builtin_shufflevector(xy, zo, 0, 1, 4, 5) + __builtin_shufflevector(xy, zo, 2, 3, 6, 7));
+  }
+  store(out + 12, o);
+  return meet;
+}
+
+// Blocks of the contacts begin … end − 1 with those of `list` that are not after them. A few at a time: what
+// is read of the other contact is read once for all of them.
+LIMBER_KERNEL int couple_kernel(const TouchRows* rows, const TouchField* fields, const double* pool, int top,
+                                int begin, int end, const int* list, int count, std::pair<int, int>* pairs,
+                                double* out) {
+  int kept = 0;
+  for (int n = 0; n < count; ++n)
+    for (int b = begin; b < end; ++b) {
+      const int a = list[n];
+      if (a > b) continue;
+      if (!couple(rows[a], fields[a], rows[b], fields[b], pool, top,
+                  out + 16 * static_cast<std::ptrdiff_t>(kept)))
+        continue;
+      pairs[kept++] = {a, b};
+    }
   return kept;
 }
 
-// Blocks of the contact b with itself and all before it. They are kept in the order of the lowest node that they
-// reach, to be found by it.
-void find_blocks(const BlockTridiagonal& factor, int b, ContactWork& c) {
-  const TouchField& f = c.fields[b];
+// Blocks of the contacts begin … end − 1 with each other and all before them. They are kept in the order of
+// the lowest node that they reach, to be found by it.
+void find_blocks(const BlockTridiagonal& factor, int begin, int end, ContactWork& c) {
   const auto before = [&](int x, int y) {
     return c.fields[x].low != c.fields[y].low ? c.fields[x].low < c.fields[y].low : x < y;
   };
-  c.order.insert(std::upper_bound(c.order.begin(), c.order.end(), b, before), b);
-  c.widest = std::max(c.widest, f.high - f.low);
+  int low = c.fields[begin].low, high = c.fields[begin].high;
+  for (int b = begin; b < end; ++b) {
+    const TouchField& f = c.fields[b];
+    c.order.insert(std::upper_bound(c.order.begin(), c.order.end(), b, before), b);
+    c.widest = std::max(c.widest, f.high - f.low);
+    low = std::min(low, f.low), high = std::max(high, f.high);
+  }
   c.near.clear();
-  auto at = std::lower_bound(c.order.begin(), c.order.end(), f.low - c.widest,
+  auto at = std::lower_bound(c.order.begin(), c.order.end(), low - c.widest,
                              [&](int a, int node) { return c.fields[a].low < node; });
-  for (; at != c.order.end() && c.fields[*at].low <= f.high; ++at)
-    if (c.fields[*at].high >= f.low) c.near.push_back(*at);
-  const std::size_t known = c.blocks.size();
-  if (c.block.size() < 16 * (known + c.near.size())) c.block.resize(32 * (known + c.near.size()));
-  const int kept = couple_kernel(c.rows.data(), c.fields.data(), c.pool.data(), factor.top(), b, c.near.data(),
-                                 static_cast<int>(c.near.size()), c.block.data() + 16 * known);
-  for (int k = 0; k < kept; ++k) c.blocks.push_back({c.near[k], b});
+  for (; at != c.order.end() && c.fields[*at].low <= high; ++at)
+    if (c.fields[*at].high >= low) c.near.push_back(*at);
+  const std::size_t most = c.known + c.near.size() * static_cast<std::size_t>(end - begin) + 1;
+  if (c.blocks.size() < most) c.blocks.resize(2 * most), c.block.resize(32 * most);
+  c.known += static_cast<std::size_t>(couple_kernel(
+      c.rows.data(), c.fields.data(), c.pool.data(), factor.top(), begin, end, c.near.data(),
+      static_cast<int>(c.near.size()), c.blocks.data() + c.known, c.block.data() + 16 * c.known));
 }
 
 // Both triangles, row by row.
@@ -260,7 +277,8 @@ void assemble(ContactWork& c) {
   const auto m = c.touches.size();
   contact::ContactMatrix& W = c.W;
   c.degree.assign(m + 1, 0);
-  for (const auto& [a, b] : c.blocks) {
+  for (std::size_t n = 0; n < c.known; ++n) {
+    const auto [a, b] = c.blocks[n];
     ++c.degree[a + 1];
     if (a != b) ++c.degree[b + 1];
   }
@@ -269,7 +287,7 @@ void assemble(ContactWork& c) {
   W.columns.resize(static_cast<std::size_t>(W.start[m]));
   W.values.resize(16 * W.columns.size());
   W.diagonal.resize(m);
-  for (std::size_t n = 0; n < c.blocks.size(); ++n) {
+  for (std::size_t n = 0; n < c.known; ++n) {
     const auto [a, b] = c.blocks[n];
     const double* block = c.block.data() + 16 * n;
     const int eb = c.degree[b]++;  // W_ba by columns is W_ab by rows
@@ -282,8 +300,9 @@ void assemble(ContactWork& c) {
     const int ea = c.degree[a]++;
     W.columns[ea] = b;
     double* v = W.values.data() + 16 * static_cast<std::size_t>(ea);
-    for (int i = 0; i < 4; ++i)
-      for (int k = 0; k < 4; ++k) v[4 * i + k] = block[4 * k + i];
+    for (int i = 0; i < 3; ++i)
+      for (int k = 0; k < 3; ++k) v[4 * i + k] = block[4 * k + i];
+    v[3] = v[7] = v[11] = v[12] = v[13] = v[14] = v[15] = 0;
   }
 }
 
@@ -340,7 +359,7 @@ void add_rows(const SystemData& s, int from, WorkspaceData& w) {
   c.lambda.resize(4 * m, 0.0);
   if (from == 0) {
     c.used = 0;
-    c.blocks.clear();
+    c.known = 0;
     c.order.clear();
     c.widest = 0;
   }
@@ -350,7 +369,9 @@ void add_rows(const SystemData& s, int from, WorkspaceData& w) {
     rows_of(w, t, r);
     w.inverse.cover(w.solver, r.first, r.last);
     carry_contact(w.inverse, w.solver.top(), c, static_cast<int>(k));
-    find_blocks(w.solver, static_cast<int>(k), c);
+    const int next = static_cast<int>(k) + 1;
+    if ((next - from) % at_once == 0 || next == static_cast<int>(m))
+      find_blocks(w.solver, from + (next - from - 1) / at_once * at_once, next, c);
     double* free = c.free.data() + 4 * k;
     times(r, c.free_motion.data(), free);
     free[0] += t.free_gap;

@@ -1,8 +1,8 @@
 // From a node's turn θ and strain V to the columns of its gradient, and where halves of the tangent wait for
 // each other. Internal to element.cpp and element_nodes.cpp.
 //
-// A change A of the gradient (node axes) turns the node by θ = G⁻¹ axial(A − Aᵀ), G = tr(U) − U, and strains it
-// by V = sym(A) − sym([θ]U). What is linear in (θ, V), one row of a tangent, becomes linear in A.
+// A change A of the gradient (node axes) turns the node by θ = G⁻¹ axial(A − Aᵀ), G = tr(U) − U, and strains
+// it by V = sym(A) − sym([θ]U). What is linear in (θ, V), one row of a tangent, becomes linear in A.
 #pragma once
 
 #include "limber/thread/element_geometry.h"
@@ -10,9 +10,9 @@
 namespace limber::thread {
 
 struct NodeMap {
-  P33 G;                         // G⁻¹
-  Pack exy, exz, eyz;            // strains
-  Pack hxy, hxz, hyz;            // … halved
+  P33 G;                           // G⁻¹
+  Pack exy, exz, eyz;              // strains
+  Pack hxy, hxz, hyz;              // … halved
   Pack half_yz, half_zx, half_xy;  // ½(ε_yy − ε_zz), ½(ε_zz − ε_xx), ½(ε_xx − ε_yy)
 };
 
@@ -34,8 +34,8 @@ LIMBER_INLINE NodeMap node_map(const Strain& e) {
   return m;
 }
 
-// A row (θ, V) → columns of the gradient: w = G⁻¹(θ − Yᵀ V) is its skew part, V its symmetric one; sym([θ]ε) = Yθ.
-// Returns w.
+// A row (θ, V) → columns of the gradient: w = G⁻¹(θ − Yᵀ V) is its skew part, V its symmetric one; sym([θ]ε)
+// = Yθ. Returns w.
 LIMBER_INLINE P3 map_row(const NodeMap& m, const P3& t, const Pack* V, Pack* out) {
   const P3 w = m.G * P3{{t[0] - (m.eyz * (V[2] - V[1]) + (m.hxy * V[4] - m.hxz * V[3] + m.half_yz * V[5])),
                          t[1] - (m.exz * (V[0] - V[2]) + (m.hyz * V[3] - m.hxy * V[5] + m.half_zx * V[4])),
@@ -48,8 +48,8 @@ LIMBER_INLINE P3 map_row(const NodeMap& m, const P3& t, const Pack* V, Pack* out
 }
 // The same where V has no shears.
 LIMBER_INLINE void map_axial(const NodeMap& m, const P3& t, const Pack* V, Pack* out) {
-  const P3 w = m.G * P3{{t[0] - m.eyz * (V[2] - V[1]), t[1] - m.exz * (V[0] - V[2]),
-                         t[2] - m.exy * (V[1] - V[0])}};
+  const P3 w =
+      m.G * P3{{t[0] - m.eyz * (V[2] - V[1]), t[1] - m.exz * (V[0] - V[2]), t[2] - m.exy * (V[1] - V[0])}};
   out[0] = V[0], out[1] = w[2], out[2] = -w[1];
   out[3] = -w[2], out[4] = V[1], out[5] = w[0];
   out[6] = w[1], out[7] = -w[0], out[8] = V[2];
@@ -68,8 +68,8 @@ LIMBER_INLINE void map_shear(const NodeMap& m, const P3& t, Pack v, Pack* out) {
   out[5] = K == 2 ? h + w[0] : w[0], out[7] = K == 2 ? h - w[0] : -w[0];
 }
 
-// Writes row r of four neighbouring blocks of `Size` numbers in rows of 12, from column `first` on; of fewer blocks
-// at the end.
+// Writes row r of four neighbouring blocks of `Size` numbers in rows of 12, from column `first` on; of fewer
+// blocks at the end.
 template <int Size>
 LIMBER_INLINE void store_rows(double* blocks, int j, int nodes, int r, int first, const Pack* row) {
   const int n = nodes - j < lanes ? nodes - j : lanes;
@@ -87,8 +87,8 @@ LIMBER_INLINE void store_rows(double* blocks, int j, int nodes, int r, int first
   }
 }
 
-// Where a node's half of the tangent stands in `half`: ξξ 9, ξθ 9, θθ 9 (of ξξ and θθ the upper triangle), then
-// columns of ξV and θV (5 x 3 each).
+// Where a node's half of the tangent stands in `half`: ξξ 9, ξθ 9, θθ 9 (of ξξ and θθ the upper triangle),
+// then columns of ξV and θV (5 x 3 each).
 inline constexpr int half_rows = 57;
 
 struct Half {

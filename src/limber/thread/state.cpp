@@ -130,8 +130,9 @@ void Workspace::fill_with_nan() {
   for (Table* t :
        {&w.elements.x, &w.elements.F, &w.elements.P, &w.elements.strain, &w.elements.z, &w.elements.stress})
     t->fill(nan);
-  for (auto* list : {&w.elements.D, &w.elements.O, &w.elements.g, &w.e, &w.e_hat, &w.v_hat, &w.rhs, &w.delta,
-                     &w.external, &w.scratch, &w.e_start, &w.e_try, &w.contact.shift, &w.contact.free_motion})
+  for (auto* list : {&w.elements.D, &w.elements.O, &w.elements.g}) std::fill(list->begin(), list->end(), nan);
+  for (auto* list : {&w.e, &w.e_hat, &w.v_hat, &w.rhs, &w.delta, &w.external, &w.scratch, &w.e_start,
+                     &w.e_try, &w.contact.shift, &w.contact.free_motion})
     std::fill(list->begin(), list->end(), nan);
 }
 
