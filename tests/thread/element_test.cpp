@@ -3,7 +3,7 @@
 #include <random>
 
 #include "limber/math/so3.h"
-#include "limber/thread/block_tridiagonal.h"
+#include "limber/thread/block_inverse.h"
 #include "limber/thread/stiffness.h"
 #include "thread_support.h"
 
@@ -68,7 +68,7 @@ TEST(Element, GradientIsTheEnergys) {
   for (const auto& [strain, fold] : {std::pair{0.01, 0.0}, {0.1, 0.0}, {0.03, 1.0}}) {
     Case c(strain, fold);
     c.energy(c.e);
-    const std::vector<double> g = c.turned(c.a.g, c.a.P);
+    const std::vector<double> g = c.turned({c.a.g.begin(), c.a.g.end()}, c.a.P);
     double largest = 0, worst = 0;
     for (int i = 0; i < 12 * n; ++i) {
       std::vector<double> p = c.e, m = c.e;
@@ -85,7 +85,7 @@ void tangent_is_the_gradients(double strain, double fold) {
   Case c(strain, fold);
   c.energy(c.e, true);
   const Table P = c.a.P;
-  const std::vector<double> D = c.a.D, O = c.a.O;
+  const Numbers D = c.a.D, O = c.a.O;
   std::mt19937 engine(5);
   std::normal_distribution<double> normal;
   for (int trial = 0; trial < 3; ++trial) {
@@ -96,9 +96,9 @@ void tangent_is_the_gradients(double strain, double fold) {
     std::vector<double> p = c.e, m = c.e;
     for (int i = 0; i < 12 * n; ++i) p[i] += 1e-6 * dx[i], m[i] -= 1e-6 * dx[i];
     c.energy(p);
-    const auto gp = c.turned(c.a.g, c.a.P);
+    const auto gp = c.turned({c.a.g.begin(), c.a.g.end()}, c.a.P);
     c.energy(m);
-    const auto gm = c.turned(c.a.g, c.a.P);
+    const auto gm = c.turned({c.a.g.begin(), c.a.g.end()}, c.a.P);
     double largest = 0, worst = 0;
     for (int i = 0; i < 12 * n; ++i) {
       worst = std::max(worst, std::abs((gp[i] - gm[i]) / 2e-6 - wanted[i]));
@@ -144,7 +144,8 @@ TEST(BlockTridiagonal, SolvesFromAnyTop) {
   const int nodes = 9;
   std::mt19937 engine(11);
   std::normal_distribution<double> normal;
-  std::vector<double> D(144 * nodes), O(144 * nodes), x(12 * nodes), b(12 * nodes, 0.0);
+  Numbers D(144 * nodes), O(144 * nodes);
+  std::vector<double> x(12 * nodes), b(12 * nodes, 0.0);
   for (double& v : O) v = normal(engine);
   for (double& v : x) v = normal(engine);
   for (int j = 0; j < nodes; ++j)
@@ -153,30 +154,43 @@ TEST(BlockTridiagonal, SolvesFromAnyTop) {
         D[144 * j + 12 * i + k] = D[144 * j + 12 * k + i] = normal(engine) + (i == k ? 80 : 0);
   block_multiply(nodes, D.data(), O.data(), x.data(), b.data());
   BlockTridiagonal solver;
+  BlockInverse inverse;
   solver.resize(nodes);
+  inverse.resize(nodes);
   for (int top = 0; top < nodes; ++top) {
-    EXPECT_EQ(solver.factor(nodes, top, D.data(), O.data()), -1);
+    Numbers D1 = D, O1 = O;
+    EXPECT_EQ(solver.factor(nodes, top, D1.data(), O1.data()), -1);
     std::vector<double> y = b;
     solver.solve(y.data());
     for (int i = 0; i < 12 * nodes; ++i) ASSERT_NEAR(y[i], x[i], 1e-12);
-    // Four at once: the same, as far as it is wanted.
-    std::vector<double> field(48 * nodes, 0.0);
-    for (int i = 0; i < 12 * nodes; ++i)
-      for (int lane = 0; lane < 4; ++lane) field[4 * i + lane] = (lane + 1) * b[i];
-    int from = 0, to = 0;
-    solver.solve4(field.data(), 0, nodes - 1, 0, nodes - 1, from, to);
-    EXPECT_EQ(from, 0);
-    EXPECT_EQ(to, nodes - 1);
-    for (int i = 0; i < 12 * nodes; ++i)
-      for (int lane = 0; lane < 4; ++lane) ASSERT_NEAR(field[4 * i + lane], (lane + 1) * x[i], 1e-11);
-    // A right-hand side at two nodes, against the plain solve.
-    std::vector<double> part(12 * nodes, 0.0), narrow(48 * nodes, 0.0);
-    for (int i = 12 * 3; i < 12 * 5; ++i) part[i] = narrow[4 * i] = b[i];
-    solver.solve(part.data());
-    const int low = std::min(3, top), high = std::max(4, top);
-    solver.solve4(narrow.data(), 3, 4, low, high, from, to);
-    for (int i = 12 * from; i < 12 * (to + 1); ++i) ASSERT_NEAR(narrow[4 * i], part[i], 1e-6);
-    for (int i = 12 * 3; i < 12 * 5; ++i) ASSERT_NEAR(narrow[4 * i], part[i], 1e-6);
+    // Three forces at each node in turn: what moves at the node itself and at all on its way to the top.
+    inverse.reset();
+    inverse.cover(solver, 0, nodes - 1);
+    for (int j = 0; j < nodes; ++j) {
+      const int way = j <= top ? 1 : -1;
+      double carried[36 * nodes] = {}, size = 0;
+      for (int i = 0; i < 36; ++i) carried[i] = normal(engine);
+      std::vector<double> moved[3];
+      for (int r = 0; r < 3; ++r) {
+        moved[r].assign(12 * nodes, 0.0);
+        std::copy_n(carried + 12 * r, 12, moved[r].begin() + 12 * j);
+        solver.solve(moved[r].data());
+      }
+      EXPECT_EQ(carry_forces(inverse, j, top, way, false, carried, size), top);
+      for (int k = j; way * (top - k) >= 0; k += way) {
+        double out[36];
+        apply3(inverse.diagonal(k), carried + 36 * (way * (k - j)), out);
+        for (int i = 0; i < 36; ++i)
+          ASSERT_NEAR(out[i], moved[i / 12][12 * k + i % 12], 1e-14) << top << " " << j;
+      }
+      // The node beyond it follows.
+      const int beyond = j - way;
+      if (beyond < 0 || beyond >= nodes || (j == top && way * (beyond - top) > 0)) continue;
+      double follows[36] = {}, here[36];
+      for (int i = 0; i < 36; ++i) here[i] = moved[i / 12][12 * j + i % 12];
+      add_follow3(inverse.transfer(beyond), here, follows);
+      for (int i = 0; i < 36; ++i) ASSERT_NEAR(follows[i], moved[i / 12][12 * beyond + i % 12], 1e-14);
+    }
   }
   D[144 * 4] = -5;
   EXPECT_GE(solver.factor(nodes, 3, D.data(), O.data()), 0);

@@ -18,7 +18,8 @@ constexpr int most_unknowns = 256;
 constexpr double soft = 1e-7;  // of a contact's own motion, added to it: contacts that say the same agree
 
 // u = free_c + Σ W_cb λ_b
-void motion(const ConeProblem& p, int c, const double* lambda, double* u) {
+inline __attribute__((always_inline)) void motion(const ConeProblem& p, int c, const double* lambda,
+                                                  double* u) {
   const ContactMatrix& W = *p.W;
   for (int i = 0; i < 4; ++i) u[i] = p.free[4 * c + i];
   for (int e = W.start[c]; e < W.start[c + 1]; ++e) {
@@ -30,7 +31,7 @@ void motion(const ConeProblem& p, int c, const double* lambda, double* u) {
 }
 
 // New force of one contact; returns the largest change of motion it makes at its own place.
-double update(const ConeProblem& p, int c, double* lambda) {
+inline __attribute__((always_inline)) double update(const ConeProblem& p, int c, double* lambda) {
   double u[4];
   motion(p, c, lambda, u);
   double* x = lambda + 4 * c;
@@ -52,7 +53,7 @@ double update(const ConeProblem& p, int c, double* lambda) {
   return change;
 }
 
-double sweep(const ConeProblem& p, double* lambda) {
+LIMBER_WIDE double sweep(const ConeProblem& p, double* lambda) {
   double change = 0;
   for (int c = 0; c < p.contacts; ++c) change = std::max(change, update(p, c, lambda));
   return change;

@@ -10,39 +10,72 @@ namespace {
 
 LIMBER_INLINE Pack splat(double x) { return Pack{x, x, x, x}; }
 
-// Rows of [D O] eliminated one after the other, several nodes in lockstep, so that one waits for no division
-// of the other. R: rows as eliminated (D's upper triangle, O); U and X: the same over their pivots.
-template <int M>
-LIMBER_INLINE void eliminate(const double* const (&D)[M], const double* const (&O)[M], double (&R)[M][288],
-                             double* const (&U)[M], double* const (&X)[M], double* const (&inverse)[M]) {
-#pragma GCC unroll 12
-  for (int i = 0; i < 12; ++i) {
-    const int c0 = i / 4;  // D's packs left of the diagonal are not needed
+// Rows 4B … 4B + 3 of one node less what the rows above them leave: columns First … First + N − 1 (packs; 3
+// to 5 are O's) in registers.
+template <int B, int First, int N>
+LIMBER_INLINE void subtract_above(const double* U, const double* O, double* R) {
+  Pack a[4][N];
+#pragma GCC unroll 4
+  for (int r = 0; r < 4; ++r)
+#pragma GCC unroll 3
+    for (int c = 0; c < N; ++c)
+      a[r][c] = First + c < 3 ? load(R + 24 * (4 * B + r) + 4 * (First + c))
+                              : load(O + 12 * (4 * B + r) + 4 * (First + c - 3));
+  for (int k = 0; k < 4 * B; ++k) {
+    Pack x[N];
+#pragma GCC unroll 3
+    for (int c = 0; c < N; ++c) x[c] = load(R + 24 * k + 4 * (First + c));
+#pragma GCC unroll 4
+    for (int r = 0; r < 4; ++r) {
+      const Pack f = splat(U[12 * k + 4 * B + r]);
+#pragma GCC unroll 3
+      for (int c = 0; c < N; ++c) a[r][c] -= f * x[c];
+    }
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < 4; ++r)
+#pragma GCC unroll 3
+    for (int c = 0; c < N; ++c) store(R + 24 * (4 * B + r) + 4 * (First + c), a[r][c]);
+}
+
+// Rows 4B … 4B + 3 of [D O] eliminated, several nodes in lockstep, so that one waits for no division of the
+// other.
+template <int B, int M>
+LIMBER_INLINE void eliminate_rows(const double* const (&O)[M], double* const (&R)[M], double* const (&U)[M],
+                                  double* const (&X)[M], double* const (&inverse)[M]) {
+#pragma GCC unroll 2
+  for (int m = 0; m < M; ++m) {
+    if constexpr (B == 1)
+      subtract_above<1, 1, 2>(U[m], O[m], R[m]), subtract_above<1, 3, 3>(U[m], O[m], R[m]);
+    if constexpr (B == 2)
+      subtract_above<2, 2, 1>(U[m], O[m], R[m]), subtract_above<2, 3, 3>(U[m], O[m], R[m]);
+  }
+#pragma GCC unroll 4
+  for (int i = 4 * B; i < 4 * B + 4; ++i) {
 #pragma GCC unroll 2
     for (int m = 0; m < M; ++m) {
       Pack a[6];
-#pragma GCC unroll 3
-      for (int c = c0; c < 3; ++c) a[c] = load(D[m] + 12 * i + 4 * c);
-#pragma GCC unroll 3
-      for (int c = 0; c < 3; ++c) a[3 + c] = load(O[m] + 12 * i + 4 * c);
-#pragma GCC unroll 12
-      for (int k = 0; k < i; ++k) {
+#pragma GCC unroll 6
+      for (int c = B; c < 6; ++c)
+        a[c] = B == 0 && c >= 3 ? load(O[m] + 12 * i + 4 * (c - 3)) : load(R[m] + 24 * i + 4 * c);
+#pragma GCC unroll 4
+      for (int k = 4 * B; k < i; ++k) {
         const Pack f = splat(U[m][12 * k + i]);
 #pragma GCC unroll 6
-        for (int c = c0; c < 6; ++c) a[c] -= f * load(R[m] + 24 * k + 4 * c);
+        for (int c = B; c < 6; ++c) a[c] -= f * load(R[m] + 24 * k + 4 * c);
       }
-      const double inv = 1 / a[c0][i % 4];
+      const double inv = 1 / a[B][i % 4];
       inverse[m][i] = inv;
       const Pack over = splat(inv);
 #pragma GCC unroll 3
-      for (int c = c0; c < 3; ++c) {
+      for (int c = B; c < 3; ++c) {
         store(R[m] + 24 * i + 4 * c, a[c]);
         store(U[m] + 12 * i + 4 * c, over * a[c]);
       }
 #pragma GCC unroll 3
-      for (int c = 0; c < 3; ++c) {
-        store(R[m] + 24 * i + 12 + 4 * c, a[3 + c]);
-        store(X[m] + 12 * i + 4 * c, over * a[3 + c]);
+      for (int c = 3; c < 6; ++c) {
+        store(R[m] + 24 * i + 4 * c, a[c]);
+        store(X[m] + 12 * i + 4 * (c - 3), over * a[c]);
       }
     }
     // What is stored is read again from memory, where a factor is broadcast for nothing: too many rows for
@@ -51,14 +84,24 @@ LIMBER_INLINE void eliminate(const double* const (&D)[M], const double* const (&
   }
 }
 
-// D −= ZᵀX, upper triangle in packs; Z in rows of 24.
-template <int First>
-LIMBER_INLINE void subtract_rows(const double* Z, const double* X, double* D) {
+// Rows of [D O] eliminated, four at a time. R has D in its first twelve columns; it is left with the rows as
+// eliminated (D's upper triangle, O). U and X: the same over their pivots; X may be O.
+template <int M>
+LIMBER_INLINE void eliminate(const double* const (&O)[M], double* const (&R)[M], double* const (&U)[M],
+                             double* const (&X)[M], double* const (&inverse)[M]) {
+  eliminate_rows<0, M>(O, R, U, X, inverse);
+  eliminate_rows<1, M>(O, R, U, X, inverse);
+  eliminate_rows<2, M>(O, R, U, X, inverse);
+}
+
+// R = D − ZᵀX, upper triangle in packs; Z and R in rows of 24, D in rows of Stride.
+template <int First, int Stride>
+LIMBER_INLINE void subtract_rows(const double* Z, const double* X, const double* D, double* R) {
   Pack a[4][3];
 #pragma GCC unroll 4
   for (int r = 0; r < 4; ++r)
 #pragma GCC unroll 3
-    for (int c = First; c < 3; ++c) a[r][c] = load(D + 12 * (4 * First + r) + 4 * c);
+    for (int c = First; c < 3; ++c) a[r][c] = load(D + Stride * (4 * First + r) + 4 * c);
   for (int k = 0; k < 12; ++k) {
     Pack x[3];
 #pragma GCC unroll 3
@@ -73,33 +116,19 @@ LIMBER_INLINE void subtract_rows(const double* Z, const double* X, double* D) {
 #pragma GCC unroll 4
   for (int r = 0; r < 4; ++r)
 #pragma GCC unroll 3
-    for (int c = First; c < 3; ++c) store(D + 12 * (4 * First + r) + 4 * c, a[r][c]);
+    for (int c = First; c < 3; ++c) store(R + 24 * (4 * First + r) + 4 * c, a[r][c]);
 }
-LIMBER_INLINE void subtract_product(const double* Z, const double* X, double* D) {
-  subtract_rows<0>(Z, X, D);
-  subtract_rows<1>(Z, X, D);
-  subtract_rows<2>(Z, X, D);
-}
-
-LIMBER_INLINE void copy144(const double* from, double* to) {
-  for (int i = 0; i < 144; i += 4) store(to + i, load(from + i));
-}
-LIMBER_INLINE void copy_transposed(const double* from, double* to) {
-  for (int i = 0; i < 12; i += 4)
-    for (int k = 0; k < 12; k += 4) {
-      const Pack a = load(from + 12 * i + k), b = load(from + 12 * (i + 1) + k),
-                 c = load(from + 12 * (i + 2) + k), d = load(from + 12 * (i + 3) + k);
-      const Pack ab_lo = __builtin_shufflevector(a, b, 0, 4, 2, 6),
-                 ab_hi = __builtin_shufflevector(a, b, 1, 5, 3, 7);
-      const Pack cd_lo = __builtin_shufflevector(c, d, 0, 4, 2, 6),
-                 cd_hi = __builtin_shufflevector(c, d, 1, 5, 3, 7);
-      store(to + 12 * k + i, __builtin_shufflevector(ab_lo, cd_lo, 0, 1, 4, 5));
-      store(to + 12 * (k + 1) + i, __builtin_shufflevector(ab_hi, cd_hi, 0, 1, 4, 5));
-      store(to + 12 * (k + 2) + i, __builtin_shufflevector(ab_lo, cd_lo, 2, 3, 6, 7));
-      store(to + 12 * (k + 3) + i, __builtin_shufflevector(ab_hi, cd_hi, 2, 3, 6, 7));
-    }
+template <int Stride>
+LIMBER_INLINE void subtract_product(const double* Z, const double* X, const double* D, double* R) {
+  subtract_rows<0, Stride>(Z, X, D, R);
+  subtract_rows<1, Stride>(Z, X, D, R);
+  subtract_rows<2, Stride>(Z, X, D, R);
 }
 
+LIMBER_INLINE void copy_block(const double* D, double* R) {
+  for (int i = 0; i < 12; ++i)
+    for (int c = 0; c < 12; c += 4) store(R + 24 * i + c, load(D + 12 * i + c));
+}
 // b = L⁻¹ b of twelve numbers.
 LIMBER_INLINE void forward12(const double* U, double* b) {
   Pack a[3] = {load(b), load(b + 4), load(b + 8)};
@@ -119,48 +148,48 @@ LIMBER_INLINE void forward12(const double* U, double* b) {
   store(b, a[0]), store(b + 4, a[1]), store(b + 8, a[2]);
 }
 
-// One block eliminated at either end, or at one end only. next: blocks that the others have changed.
-LIMBER_KERNEL void factor_kernel(int nodes, int top, const double* D, const double* O, double* U, double* X,
-                                 double* inverse) {
-  double R[2][288] __attribute__((aligned(32))), T[144] __attribute__((aligned(32)));
-  double next[2][144] __attribute__((aligned(32)));
+// One block eliminated at either end, or at one end only. Two buffers at each end: the rows of the block at
+// hand and those of the next one.
+LIMBER_KERNEL void factor_kernel(int nodes, int top, double* D, double* O, double* inverse) {
+  double buffer[4][288] __attribute__((aligned(32))), T[144] __attribute__((aligned(32)));
+  double *up = buffer[0], *up_next = buffer[1], *down = buffer[2], *down_next = buffer[3];
   int lo = 0, hi = nodes - 1;
-  copy144(D, next[0]);
-  copy144(D + 144 * hi, next[1]);
-  for (; lo < top && hi > top; ++lo, --hi) {
-    copy_transposed(O + 144 * (hi - 1), T);
-    eliminate<2>({next[0], next[1]}, {O + 144 * lo, T}, R, {U + 144 * lo, U + 144 * hi},
-                 {X + 144 * lo, X + 144 * hi}, {inverse + 12 * lo, inverse + 12 * hi});
-    copy144(D + 144 * (lo + 1), next[0]);
-    subtract_product(R[0] + 12, X + 144 * lo, next[0]);
-    copy144(D + 144 * (hi - 1), next[1]);
-    subtract_product(R[1] + 12, X + 144 * hi, next[1]);
-    // The last two meet in one block.
-    if (hi - 1 == lo + 1) {
-      copy144(next[0], next[1]);
-      subtract_product(R[1] + 12, X + 144 * hi, next[1]);
-      copy144(next[1], next[0]);
-    }
+  copy_block(D, up);
+  copy_block(D + 144 * hi, down);
+  while (lo < top && hi > top) {
+    transpose12(O + 144 * (hi - 1), T);
+    eliminate<2>({O + 144 * lo, T}, {up, down}, {D + 144 * lo, D + 144 * hi},
+                 {O + 144 * lo, O + 144 * (hi - 1)}, {inverse + 12 * lo, inverse + 12 * hi});
+    subtract_product<12>(up + 12, O + 144 * lo, D + 144 * (lo + 1), up_next);
+    if (hi - 1 == lo + 1)  // the last two meet in one block
+      subtract_product<24>(down + 12, O + 144 * (hi - 1), up_next, up_next);
+    else
+      subtract_product<12>(down + 12, O + 144 * (hi - 1), D + 144 * (hi - 1), down_next);
+    std::swap(up, up_next), std::swap(down, down_next);
+    ++lo, --hi;
   }
-  double(&one)[1][288] = reinterpret_cast<double(&)[1][288]>(R);
   for (; lo < top; ++lo) {
-    eliminate<1>({next[0]}, {O + 144 * lo}, one, {U + 144 * lo}, {X + 144 * lo}, {inverse + 12 * lo});
-    if (lo + 1 == hi) copy144(next[1], next[0]);
-    if (lo + 1 != hi) copy144(D + 144 * (lo + 1), next[0]);
-    subtract_product(R[0] + 12, X + 144 * lo, next[0]);
+    eliminate<1>({O + 144 * lo}, {up}, {D + 144 * lo}, {O + 144 * lo}, {inverse + 12 * lo});
+    if (lo + 1 == hi)
+      subtract_product<24>(up + 12, O + 144 * lo, down, up_next);
+    else
+      subtract_product<12>(up + 12, O + 144 * lo, D + 144 * (lo + 1), up_next);
+    std::swap(up, up_next);
   }
   for (; hi > top; --hi) {
-    copy_transposed(O + 144 * (hi - 1), T);
-    eliminate<1>({next[1]}, {T}, one, {U + 144 * hi}, {X + 144 * hi}, {inverse + 12 * hi});
-    if (hi - 1 == lo) copy144(next[0], next[1]);
-    if (hi - 1 != lo) copy144(D + 144 * (hi - 1), next[1]);
-    subtract_product(R[0] + 12, X + 144 * hi, next[1]);
-    if (hi - 1 == lo) copy144(next[1], next[0]);
+    transpose12(O + 144 * (hi - 1), T);
+    eliminate<1>({T}, {down}, {D + 144 * hi}, {O + 144 * (hi - 1)}, {inverse + 12 * hi});
+    if (hi - 1 == lo) {
+      subtract_product<24>(down + 12, O + 144 * (hi - 1), up, up);
+    } else {
+      subtract_product<12>(down + 12, O + 144 * (hi - 1), D + 144 * (hi - 1), down_next);
+      std::swap(down, down_next);
+    }
   }
   // No neighbour is left of the last: its rows of O are nothing.
   std::fill_n(T, 144, 0.0);
   double none[144];
-  eliminate<1>({next[0]}, {T}, one, {U + 144 * top}, {none}, {inverse + 12 * top});
+  eliminate<1>({T}, {up}, {D + 144 * top}, {none}, {inverse + 12 * top});
 }
 
 LIMBER_INLINE void forward_step(const double* X, const double* y, double* b) {
@@ -204,10 +233,10 @@ LIMBER_KERNEL void solve_kernel(int nodes, int top, const double* U, const doubl
   };
   const auto down = [&](int j) LIMBER_LAMBDA {
     forward12(U + 144 * j, x + 12 * j);
-    forward_step(X + 144 * j, x + 12 * j, x + 12 * (j - 1));
+    forward_step(X + 144 * (j - 1), x + 12 * j, x + 12 * (j - 1));
   };
   const auto back = [&](int j, int from) LIMBER_LAMBDA {
-    backward_step(U + 144 * j, inverse + 12 * j, X + 144 * j, x + 12 * from, x + 12 * j);
+    backward_step(U + 144 * j, inverse + 12 * j, X + 144 * (j < from ? j : from), x + 12 * from, x + 12 * j);
   };
   int lo = 0, hi = nodes - 1;
   for (; lo < top && hi > top; ++lo, --hi) up(lo), down(hi);
@@ -221,123 +250,15 @@ LIMBER_KERNEL void solve_kernel(int nodes, int top, const double* U, const doubl
   for (; hi < nodes; ++hi) back(hi, hi - 1);
 }
 
-// Four right-hand sides side by side: y (12 packs a node).
-LIMBER_INLINE void forward_packs(const double* U, double* y) {
-  Pack b[12];
-#pragma GCC unroll 12
-  for (int k = 0; k < 12; ++k) b[k] = load(y + 4 * k);
-#pragma GCC unroll 12
-  for (int k = 0; k < 12; ++k) {
-#pragma GCC unroll 12
-    for (int i = k + 1; i < 12; ++i) b[i] -= splat(U[12 * k + i]) * b[k];
-  }
-#pragma GCC unroll 12
-  for (int k = 0; k < 12; ++k) store(y + 4 * k, b[k]);
-}
-LIMBER_INLINE void carry_packs(const double* X, const double* y, double* to) {
-  Pack b[12];
-#pragma GCC unroll 12
-  for (int i = 0; i < 12; ++i) b[i] = load(to + 4 * i);
-  for (int k = 0; k < 12; ++k) {
-    const Pack f = load(y + 4 * k);
-#pragma GCC unroll 12
-    for (int i = 0; i < 12; ++i) b[i] -= splat(X[12 * k + i]) * f;
-  }
-#pragma GCC unroll 12
-  for (int i = 0; i < 12; ++i) store(to + 4 * i, b[i]);
-}
-
-// y = U⁻¹ (D⁻¹y − X z)
-LIMBER_INLINE void backward_packs(const double* U, const double* inverse, const double* X, const double* z,
-                                  double* y) {
-  Pack b[12];
-#pragma GCC unroll 12
-  for (int k = 0; k < 12; ++k) b[k] = splat(inverse[k]) * load(y + 4 * k);
-  if (X != nullptr)
-    for (int i = 0; i < 12; ++i) {
-      const Pack f = load(z + 4 * i);
-#pragma GCC unroll 12
-      for (int k = 0; k < 12; ++k) b[k] -= splat(X[12 * k + i]) * f;
-    }
-#pragma GCC unroll 12
-  for (int k = 10; k >= 0; --k) {
-#pragma GCC unroll 12
-    for (int i = k + 1; i < 12; ++i) b[k] -= splat(U[12 * k + i]) * b[i];
-  }
-#pragma GCC unroll 12
-  for (int k = 0; k < 12; ++k) store(y + 4 * k, b[k]);
-}
-
-LIMBER_INLINE double largest(const double* y) {
-  Pack m = pack(0);
-  for (int k = 0; k < 12; ++k) {
-    const Pack x = load(y + 4 * k);
-    m = larger(m, x > -x ? x : -x);
-  }
-  return std::max(std::max(m[0], m[1]), std::max(m[2], m[3]));
-}
-
-constexpr double died = 1e-6;
-
-// Up to the top and down again; a right-hand side on one side of it may die away on the way.
-LIMBER_KERNEL void solve4_kernel(int top, const double* U, const double* X, const double* inverse, double* y,
-                                 int first, int last, int low, int high, int* from, int* to) {
-  int begin = top;  // where the way back starts
-  double size = 0;
-  for (int j = first; j < top; ++j) {
-    forward_packs(U + 144 * j, y + 48 * j);
-    const double here = largest(y + 48 * j);
-    size = here > size ? here : size;
-    if (j > last && here < died * size) {
-      begin = j;
-      break;
-    }
-    carry_packs(X + 144 * j, y + 48 * j, y + 48 * (j + 1));
-  }
-  for (int j = last; j > top; --j) {
-    forward_packs(U + 144 * j, y + 48 * j);
-    const double here = largest(y + 48 * j);
-    size = here > size ? here : size;
-    if (j < first && here < died * size) {
-      begin = j;
-      break;
-    }
-    carry_packs(X + 144 * j, y + 48 * j, y + 48 * (j - 1));
-  }
-  if (begin == top) forward_packs(U + 144 * top, y + 48 * top);
-  backward_packs(U + 144 * begin, inverse + 12 * begin, nullptr, nullptr, y + 48 * begin);
-  size = largest(y + 48 * begin);
-  *from = *to = begin;
-  if (begin <= top)
-    for (int j = begin - 1; j >= low; --j) {
-      backward_packs(U + 144 * j, inverse + 12 * j, X + 144 * j, y + 48 * (j + 1), y + 48 * j);
-      *from = j;
-      const double here = largest(y + 48 * j);
-      size = here > size ? here : size;
-      if (j < first && here < died * size) break;
-    }
-  if (begin >= top)
-    for (int j = begin + 1; j <= high; ++j) {
-      backward_packs(U + 144 * j, inverse + 12 * j, X + 144 * j, y + 48 * (j - 1), y + 48 * j);
-      *to = j;
-      const double here = largest(y + 48 * j);
-      size = here > size ? here : size;
-      if (j > last && here < died * size) break;
-    }
-}
-
 }  // namespace
 
-void BlockTridiagonal::resize(int capacity) {
-  U_.assign(144 * static_cast<std::size_t>(capacity), 0);
-  X_.assign(144 * static_cast<std::size_t>(capacity), 0);
-  inverse_.assign(12 * static_cast<std::size_t>(capacity), 0);
-}
+void BlockTridiagonal::resize(int capacity) { inverse_.assign(12 * static_cast<std::size_t>(capacity), 0); }
 
-int BlockTridiagonal::factor(int nodes, int top, const double* D, const double* O) {
+int BlockTridiagonal::factor(int nodes, int top, double* D, double* O) {
   nodes_ = nodes;
   top_ = top;
-  factor_kernel(nodes, top, D, O, U_.data(), X_.data(), inverse_.data());
+  U_ = D, X_ = O;
+  factor_kernel(nodes, top, D, O, inverse_.data());
   negative_ = 0;
   int worst = -1;
   for (int i = 12 * nodes - 1; i >= 0; --i) {
@@ -346,13 +267,7 @@ int BlockTridiagonal::factor(int nodes, int top, const double* D, const double* 
   return worst;
 }
 
-void BlockTridiagonal::solve(double* x) const {
-  solve_kernel(nodes_, top_, U_.data(), X_.data(), inverse_.data(), x);
-}
-
-void BlockTridiagonal::solve4(double* y, int first, int last, int low, int high, int& from, int& to) const {
-  solve4_kernel(top_, U_.data(), X_.data(), inverse_.data(), y, first, last, low, high, &from, &to);
-}
+void BlockTridiagonal::solve(double* x) const { solve_kernel(nodes_, top_, U_, X_, inverse_.data(), x); }
 
 void block_multiply(int nodes, const double* D, const double* O, const double* x, double* y) {
   for (int j = 0; j < nodes; ++j) {

@@ -1,7 +1,10 @@
 // The forces of contacts: W = J A⁻¹ Jᵀ from the factor of the step's matrix, and the motion that they make.
 //
-// For each contact X = A⁻¹Jᵀ, four columns side by side, substituted only over the nodes where something is
-// left of it; then W = J X, which reads four nodes a block.
+// A contact acts at two or four nodes. Its forces are carried from there towards the top of the factor as
+// long as something is left of them: R_j, as node j feels those from beyond it (block_inverse.h). Two
+// contacts meet where one has a node and the other is carried past it: W_ab = Σ_j J_a,jᵀ G_j R_b,j over a's
+// nodes, and the same with both exchanged, less what is there twice; on two sides of the top they meet at the
+// top.
 #include <algorithm>
 #include <cmath>
 
@@ -27,13 +30,12 @@ void add_side(const WorkspaceData& w, const TouchSide& side, double sign, const 
   }
 }
 
-TouchRows rows_of(const WorkspaceData& w, const Touch& t) {
-  TouchRows out;
+void rows_of(const WorkspaceData& w, const Touch& t, TouchRows& out) {
+  out.count = 0;
   add_side(w, t.a, 1, t, out);
   if (t.b.slot >= 0) add_side(w, t.b, -1, t, out);
   out.first = t.b.slot >= 0 ? std::min(t.a.slot, t.b.slot) : t.a.slot;
   out.last = std::max(t.a.slot, t.b.slot) + 1;
-  return out;
 }
 
 // J x of a motion in node axes. The normal looks at the midline, friction at the surface.
@@ -67,56 +69,207 @@ void add_force(const TouchRows& r, const double* lambda, double* x) {
   }
 }
 
-void add_columns(const TouchRows& r, double* y) {
-  for (int k = 0; k < r.count; ++k)
-    for (int lane = 0; lane < 3; ++lane)
-      for (int v = 0; v < (lane == 0 ? 2 : 4); ++v)
-        for (int i = 0; i < 3; ++i)
-          y[48 * r.node[k] + 4 * (3 * v + i) + lane] += r.weight[k][v] * r.d[k][lane][i];
+// The unit forces of a contact at its node k: three rows of twelve. The normal's acts at the midline.
+void unit_forces(const TouchRows& r, int k, double* y) {
+  for (int lane = 0; lane < 3; ++lane)
+    for (int v = 0; v < 4; ++v) {
+      const double weight = lane == 0 && v > 1 ? 0 : r.weight[k][v];
+      for (int i = 0; i < 3; ++i) y[12 * lane + 3 * v + i] = weight * r.d[k][lane][i];
+    }
 }
 
-// J X of one contact's rows and another's field, by rows of four.
-LIMBER_KERNEL void couple_kernel(const TouchRows* rows, const double* pool, const TouchField* fields,
-                                 const std::pair<int, int>* blocks, int count, double* out) {
-  for (int n = 0; n < count; ++n) {
-    const TouchRows& r = rows[blocks[n].first];
-    const TouchField& f = fields[blocks[n].second];
-    Pack a = pack(0), b = pack(0), c = pack(0);
-    for (int k = 0; k < r.count; ++k) {
-      const int j = r.node[k];
-      if (j < f.first || j > f.last) continue;
-      const double *x = pool + f.offset + 48 * (j - f.first), *weight = r.weight[k];
-      const Pack w0 = pack(weight[0]), w1 = pack(weight[1]), w2 = pack(weight[2]), w3 = pack(weight[3]);
-      for (int i = 0; i < 3; ++i) {
-        const Pack line = w0 * load(x + 4 * i) + w1 * load(x + 12 + 4 * i);
-        const Pack all = line + (w2 * load(x + 24 + 4 * i) + w3 * load(x + 36 + 4 * i));
-        a += pack(r.d[k][0][i]) * line;
-        b += pack(r.d[k][1][i]) * all;
-        c += pack(r.d[k][2][i]) * all;
+// R of a contact over the nodes where something is left of it, and G times its own forces.
+void carry_contact(const BlockInverse& inverse, int top, ContactWork& c, int contact) {
+  TouchRows& r = c.rows[contact];
+  TouchField& f = c.fields[contact];
+  f = {};
+  f.low = r.first, f.high = r.last;
+  for (int k = 0; k < r.count; ++k) {
+    unit_forces(r, k, r.own[k]);
+    apply3(inverse.diagonal(r.node[k]), r.own[k], r.moved[k]);
+  }
+  // The nodes of a side are neighbours: what is carried past the farther one goes on to the nearer one, and
+  // both are felt there together.
+  for (int k = 0; k < r.count; k += 2) {
+    const bool up = r.node[k + 1] <= top, down = r.node[k] > top;
+    r.far[k / 2] = up ? k : down ? k + 1 : -1;
+    if (r.far[k / 2] < 0) continue;
+    const int far = r.far[k / 2], near = up ? k + 1 : k;
+    std::copy_n(r.moved[far], 36, r.both[k / 2]);
+    add_follow3(inverse.transfer(r.node[far]), r.moved[near], r.both[k / 2]);
+  }
+  // Each side of the top (which belongs to the side below it): from the farthest of the contact's nodes on.
+  for (const int way : {1, -1}) {
+    const auto on_side = [&](int j) { return way > 0 ? j <= top : j > top; };
+    const auto nearest_beyond = [&](int from) {  // the next own node on the way; the top if there is none
+      int best = top, found = false;
+      for (int k = 0; k < r.count; ++k) {
+        const int j = r.node[k];
+        if (!on_side(j) || way * (j - from) <= 0) continue;
+        if (!found || way * (best - j) > 0) best = j, found = true;
+      }
+      return std::pair{best, found != 0};
+    };
+    const auto [start, some] = nearest_beyond(way > 0 ? -1 : r.last + 1);
+    if (!some) continue;
+    const auto offset = static_cast<std::ptrdiff_t>(c.used);
+    const std::size_t most = 36 * static_cast<std::size_t>(way * (top - start) + 1);
+    if (c.pool.size() < c.used + most) c.pool.resize(2 * (c.used + most));
+    double *y = c.pool.data() + offset, size = 0;
+    std::fill_n(y, 36, 0.0);
+    int j = start;
+    for (;;) {
+      double* here = y + 36 * (way * (j - start));
+      for (int k = 0; k < r.count; ++k)
+        if (r.node[k] == j && on_side(j))
+          for (int i = 0; i < 36; ++i) here[i] += r.own[k][i];
+      const auto [next, more] = nearest_beyond(j);
+      j = carry_forces(inverse, j, next, way, !more, here, size);
+      if (!more) break;
+    }
+    c.used += 36 * static_cast<std::size_t>(way * (j - start) + 1);
+    f.low = std::min(f.low, j), f.high = std::max(f.high, j);
+    if (way > 0) {
+      f.up_first = start, f.up_last = j, f.up = offset;
+      continue;
+    }
+    f.down_first = j, f.down_last = start, f.down = offset;
+    if (j > top) continue;
+    f.down_first = top + 1;
+    f.root = static_cast<std::ptrdiff_t>(c.used);
+    if (c.pool.size() < c.used + 36) c.pool.resize(2 * (c.used + 36));
+    c.used += 36;
+    apply3(inverse.diagonal(top), c.pool.data() + f.root - 36, c.pool.data() + f.root);
+  }
+}
+
+LIMBER_INLINE const double* carried(const TouchField& f, int top, int j, const double* pool) {
+  if (j <= top) return j >= f.up_first && j <= f.up_last ? pool + f.up + 36 * (j - f.up_first) : nullptr;
+  return j >= f.down_first && j <= f.down_last ? pool + f.down + 36 * (f.down_last - j) : nullptr;
+}
+
+// Sums of x y over three rows of twelve each: lane by lane, until a block is finished.
+struct Sums {
+  Pack of[3][3];
+};
+template <bool Swapped>
+LIMBER_INLINE void add_product(const double* x, const double* y, Sums& a) {
+#pragma GCC unroll 3
+  for (int p = 0; p < 12; p += 4) {
+    const Pack y0 = load(y + p), y1 = load(y + 12 + p), y2 = load(y + 24 + p);
+#pragma GCC unroll 3
+    for (int r = 0; r < 3; ++r) {
+      const Pack v = load(x + 12 * r + p);
+      (Swapped ? a.of[0][r] : a.of[r][0]) += v * y0;
+      (Swapped ? a.of[1][r] : a.of[r][1]) += v * y1;
+      (Swapped ? a.of[2][r] : a.of[r][2]) += v * y2;
+    }
+  }
+}
+
+// What a contact's nodes feel of another that is carried past them.
+template <bool Swapped>
+LIMBER_INLINE bool feel(const TouchRows& r, const TouchField& f, int top, const double* pool, bool* counted,
+                        Sums& out) {
+  bool some = false;
+  for (int side = 0; 2 * side < r.count; ++side) {
+    const int far = r.far[side];
+    if (far >= 0) {
+      if (const double* y = carried(f, top, r.node[far], pool)) {
+        add_product<Swapped>(r.both[side], y, out);
+        counted[far] = some = true;
+        continue;
       }
     }
-    double* to = out + 16 * static_cast<std::ptrdiff_t>(n);
-    store(to, a), store(to + 4, b), store(to + 8, c), store(to + 12, pack(0));
+    for (int k = 2 * side; k < 2 * side + 2; ++k)
+      if (const double* y = carried(f, top, r.node[k], pool)) {
+        add_product<Swapped>(r.moved[k], y, out);
+        counted[k] = some = true;
+      }
   }
+  return some;
 }
 
-// Which earlier contacts a new one moves.
-void find_blocks(ContactWork& c, int from) {
-  const int m = static_cast<int>(c.touches.size());
-  c.order.resize(static_cast<std::size_t>(m));
-  for (int i = 0; i < m; ++i) c.order[i] = i;
-  std::sort(c.order.begin(), c.order.end(), [&](int a, int b) {
-    return c.rows[a].first != c.rows[b].first ? c.rows[a].first < c.rows[b].first : a < b;
-  });
-  int widest = 0;
-  for (const TouchRows& r : c.rows) widest = std::max(widest, r.last - r.first);
-  for (int k = from; k < m; ++k) {
-    const TouchField& f = c.fields[k];
-    auto at = std::lower_bound(c.order.begin(), c.order.end(), f.first - widest,
-                               [&](int a, int node) { return c.rows[a].first < node; });
-    for (; at != c.order.end() && c.rows[*at].first <= f.last; ++at)
-      if (*at <= k && c.rows[*at].last >= f.first) c.blocks.push_back({*at, k});
+constexpr int at_once = 4;  // contacts that are coupled with the others
+
+// W of two contacts by rows of four (a's); false if they do not meet.
+LIMBER_INLINE bool couple(const TouchRows& ra, const TouchField& fa, const TouchRows& rb,
+                          const TouchField& fb, const double* pool, int top, double* out) {
+  const Pack o = pack(0);
+  Sums ab{{{o, o, o}, {o, o, o}, {o, o, o}}};
+  bool in_a[4] = {}, in_b[4] = {};  // whether a node has felt the other's force at itself
+  bool meet = feel<false>(ra, fb, top, pool, in_a, ab);
+  meet = feel<true>(rb, fa, top, pool, in_b, ab) || meet;
+  const bool apart = ra.last < rb.first || rb.last < ra.first;
+  for (int k = 0; k < ra.count && !apart; ++k)
+    for (int i = 0; i < rb.count; ++i) {
+      if (ra.node[k] != rb.node[i] || in_a[k] != in_b[i]) continue;
+      Sums same{{{o, o, o}, {o, o, o}, {o, o, o}}};
+      add_product<false>(ra.moved[k], rb.own[i], same);
+      for (int r = 0; r < 9; ++r)
+        ab.of[r / 3][r % 3] += in_a[k] ? -same.of[r / 3][r % 3] : same.of[r / 3][r % 3];
+      meet = true;
+    }
+  if (fa.up_last == top && fb.root >= 0) {
+    add_product<false>(pool + fa.up + 36 * (top - fa.up_first), pool + fb.root, ab);
+    meet = true;
   }
+  if (fb.up_last == top && fa.root >= 0) {
+    add_product<false>(pool + fa.root, pool + fb.up + 36 * (top - fb.up_first), ab);
+    meet = true;
+  }
+  for (int r = 0; r < 3; ++r) {  // lanes summed: (0 + 1) + (2 + 3)
+    const Pack x = ab.of[r][0], y = ab.of[r][1], z = ab.of[r][2];
+    const Pack xy = __builtin_shufflevector(x, y, 0, 4, 2, 6) + __builtin_shufflevector(x, y, 1, 5, 3, 7);
+    const Pack zo = __builtin_shufflevector(z, o, 0, 4, 2, 6) + __builtin_shufflevector(z, o, 1, 5, 3, 7);
+    store(out + 4 * r,
+          __builtin_shufflevector(xy, zo, 0, 1, 4, 5) + __builtin_shufflevector(xy, zo, 2, 3, 6, 7));
+  }
+  store(out + 12, o);
+  return meet;
+}
+
+// Blocks of the contacts begin … end − 1 with those of `list` that are not after them. A few at a time: what
+// is read of the other contact is read once for all of them.
+LIMBER_KERNEL int couple_kernel(const TouchRows* rows, const TouchField* fields, const double* pool, int top,
+                                int begin, int end, const int* list, int count, std::pair<int, int>* pairs,
+                                double* out) {
+  int kept = 0;
+  for (int n = 0; n < count; ++n)
+    for (int b = begin; b < end; ++b) {
+      const int a = list[n];
+      if (a > b) continue;
+      if (!couple(rows[a], fields[a], rows[b], fields[b], pool, top,
+                  out + 16 * static_cast<std::ptrdiff_t>(kept)))
+        continue;
+      pairs[kept++] = {a, b};
+    }
+  return kept;
+}
+
+// Blocks of the contacts begin … end − 1 with each other and all before them. They are kept in the order of
+// the lowest node that they reach, to be found by it.
+void find_blocks(const BlockTridiagonal& factor, int begin, int end, ContactWork& c) {
+  const auto before = [&](int x, int y) {
+    return c.fields[x].low != c.fields[y].low ? c.fields[x].low < c.fields[y].low : x < y;
+  };
+  int low = c.fields[begin].low, high = c.fields[begin].high;
+  for (int b = begin; b < end; ++b) {
+    const TouchField& f = c.fields[b];
+    c.order.insert(std::upper_bound(c.order.begin(), c.order.end(), b, before), b);
+    c.widest = std::max(c.widest, f.high - f.low);
+    low = std::min(low, f.low), high = std::max(high, f.high);
+  }
+  c.near.clear();
+  auto at = std::lower_bound(c.order.begin(), c.order.end(), low - c.widest,
+                             [&](int a, int node) { return c.fields[a].low < node; });
+  for (; at != c.order.end() && c.fields[*at].low <= high; ++at)
+    if (c.fields[*at].high >= low) c.near.push_back(*at);
+  const std::size_t most = c.known + c.near.size() * static_cast<std::size_t>(end - begin) + 1;
+  if (c.blocks.size() < most) c.blocks.resize(2 * most), c.block.resize(32 * most);
+  c.known += static_cast<std::size_t>(couple_kernel(
+      c.rows.data(), c.fields.data(), c.pool.data(), factor.top(), begin, end, c.near.data(),
+      static_cast<int>(c.near.size()), c.blocks.data() + c.known, c.block.data() + 16 * c.known));
 }
 
 // Both triangles, row by row.
@@ -124,7 +277,8 @@ void assemble(ContactWork& c) {
   const auto m = c.touches.size();
   contact::ContactMatrix& W = c.W;
   c.degree.assign(m + 1, 0);
-  for (const auto& [a, b] : c.blocks) {
+  for (std::size_t n = 0; n < c.known; ++n) {
+    const auto [a, b] = c.blocks[n];
     ++c.degree[a + 1];
     if (a != b) ++c.degree[b + 1];
   }
@@ -133,7 +287,7 @@ void assemble(ContactWork& c) {
   W.columns.resize(static_cast<std::size_t>(W.start[m]));
   W.values.resize(16 * W.columns.size());
   W.diagonal.resize(m);
-  for (std::size_t n = 0; n < c.blocks.size(); ++n) {
+  for (std::size_t n = 0; n < c.known; ++n) {
     const auto [a, b] = c.blocks[n];
     const double* block = c.block.data() + 16 * n;
     const int eb = c.degree[b]++;  // W_ba by columns is W_ab by rows
@@ -146,8 +300,9 @@ void assemble(ContactWork& c) {
     const int ea = c.degree[a]++;
     W.columns[ea] = b;
     double* v = W.values.data() + 16 * static_cast<std::size_t>(ea);
-    for (int i = 0; i < 4; ++i)
-      for (int k = 0; k < 4; ++k) v[4 * i + k] = block[4 * k + i];
+    for (int i = 0; i < 3; ++i)
+      for (int k = 0; k < 3; ++k) v[4 * i + k] = block[4 * k + i];
+    v[3] = v[7] = v[11] = v[12] = v[13] = v[14] = v[15] = 0;
   }
 }
 
@@ -203,19 +358,20 @@ void add_rows(const SystemData& s, int from, WorkspaceData& w) {
     if (c.touches[k].other < 0) c.friction[k] = s.solids[-1 - c.touches[k].other].friction;
   c.lambda.resize(4 * m, 0.0);
   if (from == 0) {
-    c.pool.clear();
-    c.blocks.clear();
+    c.used = 0;
+    c.known = 0;
+    c.order.clear();
+    c.widest = 0;
   }
   for (auto k = static_cast<std::size_t>(from); k < m; ++k) {
     const Touch& t = c.touches[k];
-    TouchRows& r = c.rows[k] = rows_of(w, t);
-    TouchField& f = c.fields[k];
-    add_columns(r, c.column.data());
-    w.solver.solve4(c.column.data(), r.first, r.last, c.low, c.high, f.first, f.last);
-    f.offset = static_cast<std::ptrdiff_t>(c.pool.size());
-    const auto begin = c.column.begin() + 48 * f.first, end = c.column.begin() + 48 * (f.last + 1);
-    c.pool.insert(c.pool.end(), begin, end);
-    std::fill(begin, end, 0.0);
+    TouchRows& r = c.rows[k];
+    rows_of(w, t, r);
+    w.inverse.cover(w.solver, r.first, r.last);
+    carry_contact(w.inverse, w.solver.top(), c, static_cast<int>(k));
+    const int next = static_cast<int>(k) + 1;
+    if ((next - from) % at_once == 0 || next == static_cast<int>(m))
+      find_blocks(w.solver, from + (next - from - 1) / at_once * at_once, next, c);
     double* free = c.free.data() + 4 * k;
     times(r, c.free_motion.data(), free);
     free[0] += t.free_gap;
@@ -223,11 +379,6 @@ void add_rows(const SystemData& s, int from, WorkspaceData& w) {
     free[2] += t.t2.dot(t.slip0);
     std::fill_n(c.lambda.data() + 4 * k, 4, 0.0);
   }
-  const std::size_t known = c.blocks.size();
-  find_blocks(c, from);
-  c.block.resize(16 * c.blocks.size());
-  couple_kernel(c.rows.data(), c.pool.data(), c.fields.data(), c.blocks.data() + known,
-                static_cast<int>(c.blocks.size() - known), c.block.data() + 16 * known);
   assemble(c);
   if (from == 0) warm_start(c);
 }
@@ -265,7 +416,8 @@ void apply_last_forces(const std::vector<Touch>& touches, int nodes, WorkspaceDa
     const Touch& t = touches[k];
     const Vec3& f = c.last[k].force;
     const double lambda[3] = {f.dot(t.n), f.dot(t.t1), f.dot(t.t2)};
-    add_force(rows_of(w, t), lambda, c.shift.data());
+    rows_of(w, t, c.scratch_rows);
+    add_force(c.scratch_rows, lambda, c.shift.data());
   }
   w.solver.solve(c.shift.data());
   for (int i = 0; i < 12 * nodes; ++i) w.delta[i] = c.free_motion[i] + c.shift[i];

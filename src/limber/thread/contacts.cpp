@@ -39,8 +39,8 @@ void place_capsules(const double* e, const WorkspaceData& w, const ContactWork& 
   for (std::size_t i = 0; i < c.capsules.size(); ++i) {
     const Capsule& k = c.capsules[i];
     const bool joins = i > 0 && k.xi0 > 0;
-    p[i] = joins ? q[i - 1] : midline(e, k.slot, w.length[k.slot], k.xi0).x;
-    q[i] = midline(e, k.slot, w.length[k.slot], k.xi1).x;
+    p[i] = joins ? q[i - 1] : midline_point(e, k.slot, w.length[k.slot], k.xi0);
+    q[i] = midline_point(e, k.slot, w.length[k.slot], k.xi1);
   }
 }
 
@@ -281,9 +281,9 @@ struct Finder {
     if (!first_pass) refine(now, w, a, b, xa, xb);
     if (shared(a, xa) || shared(b, xb)) return;
     const Vec3 apart =
-        midline(now, a.slot, w.length[a.slot], xa).x - midline(now, b.slot, w.length[b.slot], xb).x;
-    const Vec3 before = midline(state.e.data(), a.slot, w.length[a.slot], xa).x -
-                        midline(state.e.data(), b.slot, w.length[b.slot], xb).x;
+        midline_point(now, a.slot, w.length[a.slot], xa) - midline_point(now, b.slot, w.length[b.slot], xb);
+    const Vec3 before = midline_point(state.e.data(), a.slot, w.length[a.slot], xa) -
+                        midline_point(state.e.data(), b.slot, w.length[b.slot], xb);
     const double far = apart.norm();
     if (far > within) return;
     Touch t;
@@ -303,8 +303,8 @@ struct Finder {
     if (end.distance.value > within + a.off) return;
     const double xa = end.s >= 1 ? a.xi1 : place(a, end.s);
     if (shared(a, xa)) return;
-    const Vec3 x = midline(now, a.slot, w.length[a.slot], xa).x;
-    const Vec3 x0 = midline(state.e.data(), a.slot, w.length[a.slot], xa).x;
+    const Vec3 x = midline_point(now, a.slot, w.length[a.slot], xa);
+    const Vec3 x0 = midline_point(state.e.data(), a.slot, w.length[a.slot], xa);
     const contact::Distance d = contact::distance(c.solids1[k], x);
     if (d.value > within) return;
     Touch t;
@@ -363,11 +363,11 @@ void place_last(const SystemData& s, const double* e, WorkspaceData& w) {
   c.last_touches.clear();
   for (const LastTouch& last : c.last) {
     Touch t;
-    const Vec3 x = midline(e, last.a, w.length[last.a], last.xi_a).x;
+    const Vec3 x = midline_point(e, last.a, w.length[last.a], last.xi_a);
     if (last.b < 0) {
       t.n = contact::distance(c.solids1[-1 - last.b], x).normal;
     } else {
-      const Vec3 apart = x - midline(e, last.b, w.length[last.b], last.xi_b).x;
+      const Vec3 apart = x - midline_point(e, last.b, w.length[last.b], last.xi_b);
       t.n = apart.squaredNorm() > 0 ? Vec3(apart.normalized()) : Vec3(Vec3::UnitZ());
       t.b = side(e, w, last.b, last.xi_b, s.threads[w.thread_of[last.b]].rod.radius * t.n);
     }
@@ -481,7 +481,7 @@ double deepest_overlap(const SystemData& s, const State& state, const double* e,
     const double r = radius_of(s, a);
     if (k < 0) {
       const contact::SegmentTouch d = contact::closest(c.solids0[-1 - k], c.p0[i], c.q0[i]);
-      const Vec3 x = midline(e, a.slot, w.length[a.slot], a.xi0 + d.s * (a.xi1 - a.xi0)).x;
+      const Vec3 x = midline_point(e, a.slot, w.length[a.slot], a.xi0 + d.s * (a.xi1 - a.xi0));
       deepest = std::max(deepest, r - contact::distance(c.solids0[-1 - k], x).value);
       continue;
     }
@@ -489,7 +489,8 @@ double deepest_overlap(const SystemData& s, const State& state, const double* e,
     const contact::SegmentPair d = contact::closest(c.p0[i], c.q0[i], c.p0[k], c.q0[k]);
     double xa = a.xi0 + d.s * (a.xi1 - a.xi0), xb = b.xi0 + d.t * (b.xi1 - b.xi0);
     refine(e, w, a, b, xa, xb);
-    const Vec3 x = midline(e, a.slot, w.length[a.slot], xa).x, y = midline(e, b.slot, w.length[b.slot], xb).x;
+    const Vec3 x = midline_point(e, a.slot, w.length[a.slot], xa),
+               y = midline_point(e, b.slot, w.length[b.slot], xb);
     deepest = std::max(deepest, r + radius_of(s, b) - (x - y).norm());
   }
   return deepest;

@@ -7,98 +7,10 @@
 // β = (φ/2)/sin(φ/2), γ = (1 − β)/φ² and κ are power series in s = φ² with radius 4π².
 #include "limber/thread/element.h"
 
-#include "limber/thread/element_geometry.h"
+#include "limber/thread/element_gradient.h"
 
 namespace limber::thread {
 namespace {
-
-// sym([θ]ε) = Yθ; this is Yᵀr.
-LIMBER_INLINE P3 yt(const Strain& e, const Pack* r) {
-  const Pack exy = e.v[3], exz = e.v[4], eyz = e.v[5];
-  return {{eyz * (r[2] - r[1]) + 0.5 * (exy * r[4] - exz * r[3] + (e.v[1] - e.v[2]) * r[5]),
-           exz * (r[0] - r[2]) + 0.5 * (eyz * r[3] - exy * r[5] + (e.v[2] - e.v[0]) * r[4]),
-           exy * (r[1] - r[0]) + 0.5 * (exz * r[5] - eyz * r[4] + (e.v[0] - e.v[1]) * r[3])}};
-}
-
-// 2 G⁻¹, G = tr(U) − U: skew part of a change of the gradient → turn.
-LIMBER_INLINE P33 turn_of_skew(const Strain& e) {
-  P33 G;
-  const Pack t = pack(2.0) + e.v[0] + e.v[1] + e.v[2];
-  G(0, 0) = t - e.v[0], G(1, 1) = t - e.v[1], G(2, 2) = t - e.v[2];
-  G(0, 1) = G(1, 0) = -e.v[3];
-  G(0, 2) = G(2, 0) = -e.v[4];
-  G(1, 2) = G(2, 1) = -e.v[5];
-  const P33 c = cofactors(G);
-  const Pack det = G(0, 0) * c(0, 0) + G(0, 1) * c(0, 1) + G(0, 2) * c(0, 2);
-  return (2.0 / det) * c;
-}
-
-// Nine numbers by (turn w, strain E) → by columns of the gradient.
-LIMBER_INLINE void to_columns(const P3& w, const Pack* E, Pack* out) {
-  out[0] = E[0];
-  out[1] = 0.5 * (E[3] + w[2]);
-  out[2] = 0.5 * (E[4] - w[1]);
-  out[3] = 0.5 * (E[3] - w[2]);
-  out[4] = E[1];
-  out[5] = 0.5 * (E[5] + w[0]);
-  out[6] = 0.5 * (E[4] + w[1]);
-  out[7] = 0.5 * (E[5] - w[0]);
-  out[8] = E[2];
-}
-
-// Writes row r of four neighbouring 12 x 12 blocks; of fewer at the end.
-LIMBER_INLINE void store_rows(double* blocks, int j, int nodes, int r, const Pack* row) {
-  const int n = nodes - j < lanes ? nodes - j : lanes;
-  double* to = blocks + static_cast<std::size_t>(j) * 144 + 12 * r;
-  for (int c = 0; c < 12; c += 4) {
-    const Pack a = row[c], b = row[c + 1], d = row[c + 2], e = row[c + 3];
-    const Pack ab_lo = __builtin_shufflevector(a, b, 0, 4, 2, 6),
-               ab_hi = __builtin_shufflevector(a, b, 1, 5, 3, 7);
-    const Pack de_lo = __builtin_shufflevector(d, e, 0, 4, 2, 6),
-               de_hi = __builtin_shufflevector(d, e, 1, 5, 3, 7);
-    store(to + c, __builtin_shufflevector(ab_lo, de_lo, 0, 1, 4, 5));
-    if (n > 1) store(to + 144 + c, __builtin_shufflevector(ab_hi, de_hi, 0, 1, 4, 5));
-    if (n > 2) store(to + 288 + c, __builtin_shufflevector(ab_lo, de_lo, 2, 3, 6, 7));
-    if (n > 3) store(to + 432 + c, __builtin_shufflevector(ab_hi, de_hi, 2, 3, 6, 7));
-  }
-}
-
-// Where a node's half of the tangent stands in `half`: ξξ 9, ξθ 9, θθ 9, then columns of ξV and θV (5 x 3
-// each).
-constexpr int half_rows = 57;
-
-struct Half {
-  P33 xx, xt, tt;
-  P3 xV[5], tV[5];
-};
-LIMBER_INLINE void store_half(Table& t, int base, int j, const Half& h) {
-  for (int k = 0; k < 9; ++k) {
-    store(t[base + k] + j, h.xx.m[k / 3][k % 3]);
-    store(t[base + 9 + k] + j, h.xt.m[k / 3][k % 3]);
-    store(t[base + 18 + k] + j, h.tt.m[k / 3][k % 3]);
-  }
-  for (int c = 0; c < 5; ++c)
-    for (int i = 0; i < 3; ++i) {
-      store(t[base + 27 + 3 * c + i] + j, h.xV[c][i]);
-      store(t[base + 42 + 3 * c + i] + j, h.tV[c][i]);
-    }
-}
-LIMBER_INLINE Half load_half(const Table& t, int base, int j) {
-  Half h;
-  for (int k = 0; k < 9; ++k) {
-    h.xx.m[k / 3][k % 3] = load(t[base + k] + j);
-    h.xt.m[k / 3][k % 3] = load(t[base + 9 + k] + j);
-    h.tt.m[k / 3][k % 3] = load(t[base + 18 + k] + j);
-  }
-  for (int c = 0; c < 5; ++c)
-    for (int i = 0; i < 3; ++i) {
-      h.xV[c][i] = load(t[base + 27 + 3 * c + i] + j);
-      h.tV[c][i] = load(t[base + 42 + 3 * c + i] + j);
-    }
-  return h;
-}
-
-constexpr int upper7(int i, int k) { return i <= k ? 7 * i - i * (i - 1) / 2 + k - i : upper7(k, i); }
 
 // Stresses of a pack: gradient of the energy in (Λ, q_y, q_z, φ, ε₁, ε₂), and the energy.
 struct Stress {
@@ -302,14 +214,14 @@ LIMBER_INLINE MidTangent mid_tangent(const ElementArrays& a, const Geometry& g, 
   Hq(1, 1) += k(slot::shear_y);
   Hq(2, 2) += k(slot::shear_z);
 
-  const P33 N = (-c.kappa) * skew(phi);
-  const P33 Ca = o.B * skew(g.p);
-  const P33 Cs = o.Y * o.B + Ca * N;
+  const P3 nu = (-c.kappa) * phi;  // N = [ν]
+  const P33 Ca = times_skew(o.B, g.p);
+  const P33 Cs = o.Y * o.B + times_skew(Ca, nu);
   // Second-order terms of q and φ (see the head of the file).
   const P33 rho = symmetric(outer(o.nb, g.p)) - diagonal(dot(o.nb, g.p));
   const P33 Xd = pack(-1) * skew(o.nb);
   const P33 BZ = o.B * transpose(dB(c, phi, o.n));
-  const P33 Xs = BZ * skew(g.p);
+  const P33 Xs = times_skew(BZ, g.p);
   const Pack np = dot(o.n, g.p), nf = dot(o.n, phi), pf = dot(g.p, phi);
   const P3 mixed = pf * o.n + nf * g.p;
   const P33 G2 = diagonal(2.0 * c.beta_s * np + 2.0 * c.gamma_s * nf * pf) +
@@ -321,18 +233,19 @@ LIMBER_INLINE MidTangent mid_tangent(const ElementArrays& a, const Geometry& g, 
   MidTangent h;
   h.dd = o.B * HqB;
   h.da = Xd + transposed_times(HqB, Ca);
-  h.ds = Xd * N + transpose(BZ) + transposed_times(HqB, Cs);
+  h.ds = times_skew(Xd, nu) + transpose(BZ) + transposed_times(HqB, Cs);
   h.aa = rho + transposed_times(Ca, Hq * Ca);
   const Pack cf = dot(o.c, phi), mf = dot(o.m, phi);
-  h.as = rho * N + transpose(Xs) + transposed_times(Ca, HqCs) +
+  const P33 rho_N = times_skew(rho, nu);
+  h.as = rho_N + transpose(Xs) + transposed_times(Ca, HqCs) +
          (0.5 * c.kappa) * (outer(o.c, phi) - diagonal(cf)) + pack(0.5) * skew(o.Bm);
   P33 phi_phi = G2 + diagonal(2.0 * s.wall) + (4.0 * s.wall_s) * outer(phi, phi);
   phi_phi(0, 0) += k(slot::torsion);
   phi_phi(1, 1) += k(slot::bend_y);
   phi_phi(2, 2) += k(slot::bend_z);
-  const P33 XsN = Xs * N;
+  const P33 XsN = times_skew(Xs, nu);
   const P3 cxf = cross(o.c, phi);
-  h.ss = transposed_times(N, rho * N) + XsN + transpose(XsN) + o.B * (phi_phi * o.B) +
+  h.ss = skew_transposed_times(nu, rho_N) + XsN + transpose(XsN) + o.B * (phi_phi * o.B) +
          transposed_times(Cs, HqCs) + (2.0 * c.beta_s) * symmetric(outer(phi, o.m)) +
          (2.0 * c.gamma_s * mf) * outer(phi, phi) + (c.gamma + c.kappa) * symmetric(outer(o.Bm, phi)) +
          (c.gamma * mf) * o.B - diagonal(c.kappa * mf) -
@@ -368,7 +281,7 @@ LIMBER_INLINE void store_off_diagonal(ElementArrays& a, const Geometry& g, const
   const Table& t = a.constants;
   const auto k = [&](int row) LIMBER_LAMBDA { return scale * load(t[row] + j); };
   const Strain e1 = load_strain(a.strain, 0, j), e2 = load_strain(a.strain, 0, j + 1);
-  const P33 G1 = turn_of_skew(e1), G2 = turn_of_skew(e2);
+  const NodeMap n1 = node_map(e1), n2 = node_map(e2);
   const P33& M = g.M;
   const P33 xx = pack(-1) * (M * (h.dd * M)), xt = pack(-1) * (M * (da2 * M));
   const P33 tx = M * (transposed_times(da1, M));
@@ -401,18 +314,22 @@ LIMBER_INLINE void store_off_diagonal(ElementArrays& a, const Geometry& g, const
   H[11][11] = k(slot::skew_yz + 1);
   // Node 2: (θ, V) → columns of its gradient, row by row.
   Pack A[12][12];
-  for (int r = 0; r < 12; ++r) {
-    const P3 w = G2 * (P3{{H[r][3], H[r][4], H[r][5]}} - yt(e2, &H[r][6]));
+  for (int r = 0; r < 6; ++r) {
     for (int i = 0; i < 3; ++i) A[r][i] = H[r][i];
-    to_columns(w, &H[r][6], &A[r][3]);
+    map_row(n2, {{H[r][3], H[r][4], H[r][5]}}, &H[r][6], &A[r][3]);
   }
+  for (int r = 6; r < 12; ++r)
+    for (int i = 0; i < 3; ++i) A[r][i] = H[r][i];
+  for (int r = 6; r < 9; ++r) map_axial(n2, {{H[r][3], H[r][4], H[r][5]}}, &H[r][6], &A[r][3]);
+  map_shear<0>(n2, {{H[9][3], H[9][4], H[9][5]}}, H[9][9], &A[9][3]);
+  map_shear<1>(n2, {{H[10][3], H[10][4], H[10][5]}}, H[10][10], &A[10][3]);
+  map_shear<2>(n2, {{H[11][3], H[11][4], H[11][5]}}, H[11][11], &A[11][3]);
   // Node 1: the same for rows.
   Pack out[12][12];
   for (int c = 0; c < 12; ++c) {
     const Pack E[6] = {A[6][c], A[7][c], A[8][c], A[9][c], A[10][c], A[11][c]};
-    const P3 w = G1 * (P3{{A[3][c], A[4][c], A[5][c]}} - yt(e1, E));
     Pack column[9];
-    to_columns(w, E, column);
+    map_row(n1, {{A[3][c], A[4][c], A[5][c]}}, E, column);
     for (int i = 0; i < 3; ++i) out[i][c] = A[i][c];
     for (int i = 0; i < 9; ++i) out[3 + i][c] = column[i];
   }
@@ -426,11 +343,23 @@ LIMBER_INLINE void store_off_diagonal(ElementArrays& a, const Geometry& g, const
       out[3 + i][l] += m[2] * Q(i, l), out[3 + i][3 + l] += m[3] * Q(i, l);
       out[6 + i][6 + l] += m[4] * Q(i, l), out[9 + i][9 + l] += m[5] * Q(i, l);
     }
-  for (int r = 0; r < 12; ++r) store_rows(a.O.data(), j, nodes, r, out[r]);
+  for (int r = 0; r < 12; ++r) store_rows<144>(a.O.data(), j, nodes, r, 0, out[r]);
 }
 
-LIMBER_KERNEL void slots_kernel(int nodes, bool tangent, double mass_weight, ElementArrays& a) {
-  for (int j = 0; j < nodes; j += lanes) {
+// What one pass over a few packs leaves for the next. Passes and not one long kernel: that is more code than
+// the cache of instructions holds, and every pack would fetch it anew.
+struct Between {
+  Geometry g;
+  Stress s;
+  Moments o;
+  Slope lean;
+  MidTangent h;
+  P33 da1, da2;
+};
+constexpr int packs_at_once = 6;
+
+LIMBER_KERNEL void force_kernel(int begin, int end, ElementArrays& a, Between* between) {
+  for (int j = begin; j < end; j += lanes, ++between) {
     const Pack scale = load(a.constants[slot::scale] + j);
     const Geometry g = geometry(a, j);
     const Strain e1 = load_strain(a.strain, 0, j), e2 = load_strain(a.strain, 0, j + 1);
@@ -438,19 +367,31 @@ LIMBER_KERNEL void slots_kernel(int nodes, bool tangent, double mass_weight, Ele
     const Moments o = moments(g, s);
     const Slope lean = slope(a, g, j, s);
     store_forces(a, g, s, o, lean, j);
-    if (!tangent) continue;
-    MidTangent h = mid_tangent(a, g, s, o, j, scale);
-    if (lean.leans) add_slope(lean, h);
-    const P33 da1 = pack(0.5) * h.da - h.ds, da2 = pack(0.5) * h.da + h.ds;
+    between->g = g, between->s = s, between->o = o, between->lean = lean;
+  }
+}
+
+LIMBER_KERNEL void tangent_kernel(int begin, int end, const ElementArrays& a, Between* between) {
+  for (int j = begin; j < end; j += lanes, ++between) {
+    Between& b = *between;
+    b.h = mid_tangent(a, b.g, b.s, b.o, j, load(a.constants[slot::scale] + j));
+    if (b.lean.leans) add_slope(b.lean, b.h);
+    b.da1 = pack(0.5) * b.h.da - b.h.ds, b.da2 = pack(0.5) * b.h.da + b.h.ds;
+  }
+}
+
+LIMBER_KERNEL void halves_kernel(int begin, int end, ElementArrays& a, const Between* between) {
+  for (int j = begin; j < end; j += lanes, ++between) {
+    const MidTangent& h = between->h;
+    const P33& M = between->g.M;
     const P33 cross_part = symmetric(h.as), quarter = pack(0.25) * h.aa + h.ss;
-    const P33& M = g.M;
     Half first{M * times_transposed(h.dd, M),
-               pack(-1) * (M * times_transposed(da1, M)),
+               pack(-1) * (M * times_transposed(between->da1, M)),
                M * times_transposed(quarter - cross_part, M),
                {},
                {}};
     Half second{transposed_times(M, h.dd * M),
-                transposed_times(M, da2 * M),
+                transposed_times(M, between->da2 * M),
                 transposed_times(M, (quarter + cross_part) * M),
                 {},
                 {}};
@@ -462,135 +403,30 @@ LIMBER_KERNEL void slots_kernel(int nodes, bool tangent, double mass_weight, Ele
     }
     store_half(a.half, 0, j, first);
     store_half(a.half, half_rows, j, second);
-    store_off_diagonal(a, g, h, da1, da2, j, nodes, scale, mass_weight);
   }
 }
 
-// A node's gradient and diagonal block from the two elements at it: node j has the first half of slot j and
-// the second half of slot j − 1. Slots before 0 and empty ones hold zeros.
-LIMBER_KERNEL void nodes_kernel(int nodes, bool tangent, double mass_weight, ElementArrays& a) {
-  const Table& t = a.constants;
-  for (int j = 0; j < nodes; j += lanes) {
-    const Strain e = load_strain(a.strain, 0, j);
-    const P33 G = turn_of_skew(e);
-    const auto both = [&](const Table& table, int first, int second) LIMBER_LAMBDA {
-      Pack x = load(table[first] + j);
-      Pack y = j == 0 ? Pack{0, table[second][0], table[second][1], table[second][2]}
-                      : load(table[second] + j - 1);
-      return x + y;
-    };
-    P3 x, m;
-    Pack S[6];
-    for (int i = 0; i < 3; ++i) {
-      x[i] = both(a.force, i, 12 + i);
-      m[i] = both(a.force, 3 + i, 15 + i);
-    }
-    for (int i = 0; i < 6; ++i) S[i] = both(a.force, 6 + i, 18 + i);
-    const P3 w = G * (m - yt(e, S));
-    Pack column[12];
-    for (int i = 0; i < 3; ++i) column[i] = x[i];
-    to_columns(w, S, column + 3);
-    const int n = nodes - j < lanes ? nodes - j : lanes;
-    for (int i = 0; i < n; ++i)
-      for (int c = 0; c < 12; ++c) a.g[12 * static_cast<std::size_t>(j + i) + c] = column[c][i];
-    if (!tangent) continue;
-
-    const auto half = [&](int row) LIMBER_LAMBDA { return both(a.half, row, half_rows + row); };
-    const auto constant = [&](int first, int second) LIMBER_LAMBDA {
-      const Pack s1 = load(t[slot::scale] + j), k1 = load(t[first] + j);
-      Pack s2, k2;
-      if (j == 0) {
-        s2 = Pack{0, t[slot::scale][0], t[slot::scale][1], t[slot::scale][2]};
-        k2 = Pack{0, t[second][0], t[second][1], t[second][2]};
-      } else {
-        s2 = load(t[slot::scale] + j - 1), k2 = load(t[second] + j - 1);
-      }
-      return s1 * k1 + s2 * k2;
-    };
-    Pack H[12][12];
-    for (int i = 0; i < 3; ++i)
-      for (int l = 0; l < 3; ++l) {
-        H[i][l] = half(3 * i + l);
-        H[i][3 + l] = H[3 + l][i] = half(9 + 3 * i + l);
-        H[3 + i][3 + l] = half(18 + 3 * i + l);
-      }
-    for (int c = 0; c < 5; ++c)
-      for (int i = 0; i < 3; ++i) {
-        H[i][6 + c] = H[6 + c][i] = half(27 + 3 * c + i);
-        H[3 + i][6 + c] = H[6 + c][3 + i] = half(42 + 3 * c + i);
-      }
-    for (int i = 0; i < 6; ++i) {
-      H[i][11] = H[11][i] = pack(0);
-      for (int l = 0; l < 6; ++l) H[6 + i][6 + l] = pack(0);
-    }
-    for (int i = 0; i < 3; ++i)
-      for (int l = 0; l < 3; ++l)
-        H[6 + i][6 + l] = constant(slot::axial + upper7(1 + i, 1 + l), slot::axial + upper7(4 + i, 4 + l));
-    H[9][9] = constant(slot::shear_y + 3, slot::shear_y + 5) + constant(slot::bend_z, slot::bend_z);
-    H[10][10] = constant(slot::shear_z + 3, slot::shear_z + 5) + constant(slot::bend_y, slot::bend_y);
-    H[11][11] = constant(slot::skew_yz, slot::skew_yz + 2);
-
-    // Curvature of the map from F to (P, U): θ' and V' of a straight path in F.
-    const P3 mu = pack(0.5) * w;
-    P33 U, T;  // U, and the gradient in U as a tensor
-    const int index[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
-    for (int i = 0; i < 3; ++i)
-      for (int l = 0; l < 3; ++l) {
-        U(i, l) = e.v[index[i][l]];
-        T(i, l) = i == l ? S[index[i][l]] : 0.5 * S[index[i][l]];
-      }
-    for (int i = 0; i < 3; ++i) U(i, i) += pack(1);
-    const P33 UT = U * T, mU = U * skew(mu);
-    const Pack trace = UT(0, 0) + UT(1, 1) + UT(2, 2);
-    const P33 turn = symmetric(mU) - symmetric(UT) + diagonal(trace);
-    for (int i = 0; i < 3; ++i)
-      for (int l = 0; l < 3; ++l) H[3 + i][3 + l] += turn(i, l);
-    for (int c = 0; c < 6; ++c) {  // −μ tr V + Vμ + axial(VT − TV) for each component of V
-      P33 V;
-      for (int i = 0; i < 3; ++i)
-        for (int l = 0; l < 3; ++l) V(i, l) = pack(index[i][l] == c ? 1.0 : 0.0);
-      const P33 VT = V * T;
-      P3 block = V * mu + P3{{VT(2, 1) - VT(1, 2), VT(0, 2) - VT(2, 0), VT(1, 0) - VT(0, 1)}};
-      if (c < 3) block = block - mu;
-      for (int i = 0; i < 3; ++i) {
-        H[3 + i][6 + c] += block[i];
-        H[6 + c][3 + i] += block[i];
-      }
-    }
-    Pack A[12][12];
-    for (int r = 0; r < 12; ++r) {
-      const P3 v = G * (P3{{H[r][3], H[r][4], H[r][5]}} - yt(e, &H[r][6]));
-      for (int i = 0; i < 3; ++i) A[r][i] = H[r][i];
-      to_columns(v, &H[r][6], &A[r][3]);
-    }
-    Pack out[12][12];
-    for (int c = 0; c < 12; ++c) {
-      const Pack E[6] = {A[6][c], A[7][c], A[8][c], A[9][c], A[10][c], A[11][c]};
-      const P3 v = G * (P3{{A[3][c], A[4][c], A[5][c]}} - yt(e, E));
-      Pack rows[9];
-      to_columns(v, E, rows);
-      for (int i = 0; i < 3; ++i) out[i][c] = A[i][c];
-      for (int i = 0; i < 9; ++i) out[3 + i][c] = rows[i];
-    }
-    const Pack mw = pack(mass_weight);
-    const auto mass = [&](int row) LIMBER_LAMBDA { return mw * load(a.node_constants[row] + j); };
-    for (int i = 0; i < 3; ++i) {
-      out[i][i] += mass(node::mass_xx);
-      out[i][3 + i] += mass(node::mass_xs);
-      out[3 + i][i] += mass(node::mass_xs);
-      out[3 + i][3 + i] += mass(node::mass_ss);
-      out[6 + i][6 + i] += mass(node::mass_yy);
-      out[9 + i][9 + i] += mass(node::mass_zz);
-    }
-    for (int r = 0; r < 12; ++r) store_rows(a.D.data(), j, nodes, r, out[r]);
-  }
+LIMBER_KERNEL void off_diagonal_kernel(int begin, int end, int nodes, double mass_weight, ElementArrays& a,
+                                       const Between* between) {
+  for (int j = begin; j < end; j += lanes, ++between)
+    store_off_diagonal(a, between->g, between->h, between->da1, between->da2, j, nodes,
+                       load(a.constants[slot::scale] + j), mass_weight);
 }
 
 }  // namespace
 
 void elements(int nodes, bool tangent, double mass_weight, ElementArrays& a) {
-  slots_kernel(nodes, tangent, mass_weight, a);
-  nodes_kernel(nodes, tangent, mass_weight, a);
+  Between between[packs_at_once];
+  const int slots = nodes - 1;  // the last node's is empty
+  for (int begin = 0; begin < slots; begin += packs_at_once * lanes) {
+    const int end = begin + packs_at_once * lanes < slots ? begin + packs_at_once * lanes : slots;
+    force_kernel(begin, end, a, between);
+    if (!tangent) continue;
+    tangent_kernel(begin, end, a, between);
+    halves_kernel(begin, end, a, between);
+    off_diagonal_kernel(begin, end, nodes, mass_weight, a, between);
+  }
+  assemble_nodes(nodes, tangent, mass_weight, a);
 }
 
 }  // namespace limber::thread

@@ -44,7 +44,7 @@ class Table {
   void fill(double value) { data_.assign(data_.size(), value); }
 
  private:
-  std::vector<double> data_;
+  Numbers data_;
   int stride_ = 0;
 };
 
@@ -81,21 +81,21 @@ struct ElementArrays {
   explicit ElementArrays(int capacity = 0) { resize(capacity); }
   void resize(int capacity);  // nodes
 
-  Table constants;        // (slot::rows x slots)
-  Table node_constants;   // (node::rows x nodes)
-  Table x;                // (3 x nodes) positions, by gather()
-  Table F;                // (9 x nodes) gradients by columns, by gather()
-  Table P;                // (9 x nodes) rotations, row by row, by polar()
-  Table strain;           // (6 x nodes) U − 1: xx yy zz xy xz yz, by polar()
-  Table z;                // (6 x slots) |q|, q_y, q_z, φ, by elements()
-  Table stress;           // (6 x slots) conjugate to z: tension, shears, torque, bending moments
-  Table energy;           // (1 x slots) elastic
-  Table gap;              // (1 x slots) distance from the walls, in cosines; negative: beyond one
-  Table half;             // (114 x slots) both nodes' share of the tangent, in node axes, by elements()
-  Table force;            // (24 x slots) both nodes' share of the gradient, in (ξ, θ, V), by elements()
-  std::vector<double> D;  // (nodes x 12 x 12) diagonal blocks, rows of 12
-  std::vector<double> O;  // (nodes x 12 x 12) block (j, j + 1)
-  std::vector<double> g;  // (nodes x 12) elastic gradient in node axes: along x, x_,x x_,y x_,z
+  Table constants;       // (slot::rows x slots)
+  Table node_constants;  // (node::rows x nodes)
+  Table x;               // (3 x nodes) positions, by gather()
+  Table F;               // (9 x nodes) gradients by columns, by gather()
+  Table P;               // (9 x nodes) rotations, row by row, by polar()
+  Table strain;          // (6 x nodes) U − 1: xx yy zz xy xz yz, by polar()
+  Table z;               // (6 x slots) |q|, q_y, q_z, φ, by elements()
+  Table stress;          // (6 x slots) conjugate to z: tension, shears, torque, bending moments
+  Table energy;          // (1 x slots) elastic
+  Table gap;             // (1 x slots) distance from the walls, in cosines; negative: beyond one
+  Table half;            // (114 x slots) both nodes' share of the tangent, in node axes, by elements()
+  Table force;           // (24 x slots) both nodes' share of the gradient, in (ξ, θ, V), by elements()
+  Numbers D;             // (nodes x 12 x 12) diagonal blocks, rows of 12; the upper triangle
+  Numbers O;             // (nodes x 12 x 12) block (j, j + 1)
+  Numbers g;             // (nodes x 12) elastic gradient in node axes: along x, x_,x x_,y x_,z
 };
 
 // Copies coordinates (nodes x 12: x, x_,x, x_,y, x_,z) into x and F.
@@ -105,5 +105,7 @@ bool polar(int nodes, ElementArrays& a);
 // Strains, energies and gradients of all slots; with `tangent` also D and O = mass_weight · M + K, in node
 // axes.
 void elements(int nodes, bool tangent, double mass_weight, ElementArrays& a);
+// Its second half: from the elements' shares to g and D (upper triangles).
+void assemble_nodes(int nodes, bool tangent, double mass_weight, ElementArrays& a);
 
 }  // namespace limber::thread

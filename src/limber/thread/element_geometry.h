@@ -132,7 +132,7 @@ LIMBER_INLINE Geometry geometry(const ElementArrays& a, int j) {
   const Pack w2 = (one + g.gap) * n;
   const P3 v2 = (n / length) * v;
   const P33 K = skew(v2);
-  g.M = diagonal(one) + (2.0 * w2) * K + (pack(2.0)) * (K * K);
+  g.M = diagonal(one) + (2.0 * w2) * K + pack(2.0) * times_skew(K, v2);
   n = 1.0 / root((one + w2) * (one + w2) + dot(v2, v2));
   const P3 v4 = n * v2;
   const Pack x2 = dot(v4, v4);

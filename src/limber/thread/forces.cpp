@@ -292,6 +292,7 @@ void place_fixes(const SystemData& s, const State& state, double t, double* e, W
 
 int factor(const SystemData& s, int nodes, int top, WorkspaceData& w) {
   if (s.options.solver == Solver::cg) return -1;
+  w.inverse.reset();
   return w.solver.factor(nodes, top, w.elements.D.data(), w.elements.O.data());
 }
 

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
+#include <new>
+#include <vector>
 
 #pragma GCC diagnostic ignored "-Wpsabi"  // packs are only passed to functions that are inlined
 
@@ -22,6 +25,19 @@ inline constexpr int lanes = 4;
 using Pack = double __attribute__((vector_size(32)));
 using LoosePack = double __attribute__((vector_size(32), aligned(8), may_alias));
 
+// Numbers that begin at a line of the cache, so that no pack of four is in two of them.
+template <class T>
+struct LineAllocator {
+  using value_type = T;
+  LineAllocator() = default;
+  template <class U>
+  LineAllocator(const LineAllocator<U>&) {}
+  T* allocate(std::size_t n) { return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{64})); }
+  void deallocate(T* p, std::size_t) { ::operator delete (p, std::align_val_t{64}); }
+  bool operator==(const LineAllocator&) const { return true; }
+};
+using Numbers = std::vector<double, LineAllocator<double>>;
+
 LIMBER_INLINE Pack pack(double x) { return Pack{x, x, x, x}; }
 LIMBER_INLINE Pack load(const double* p) { return *reinterpret_cast<const LoosePack*>(p); }
 LIMBER_INLINE void store(double* p, Pack x) { *reinterpret_cast<LoosePack*>(p) = x; }
@@ -29,6 +45,23 @@ LIMBER_INLINE Pack root(Pack x) {
   return Pack{std::sqrt(x[0]), std::sqrt(x[1]), std::sqrt(x[2]), std::sqrt(x[3])};
 }
 LIMBER_INLINE Pack larger(Pack a, Pack b) { return a > b ? a : b; }
+
+// 12 x 12 in rows.
+LIMBER_INLINE void transpose12(const double* from, double* to) {
+  for (int i = 0; i < 12; i += 4)
+    for (int k = 0; k < 12; k += 4) {
+      const Pack a = load(from + 12 * i + k), b = load(from + 12 * (i + 1) + k),
+                 c = load(from + 12 * (i + 2) + k), d = load(from + 12 * (i + 3) + k);
+      const Pack ab_lo = __builtin_shufflevector(a, b, 0, 4, 2, 6),
+                 ab_hi = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+      const Pack cd_lo = __builtin_shufflevector(c, d, 0, 4, 2, 6),
+                 cd_hi = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+      store(to + 12 * k + i, __builtin_shufflevector(ab_lo, cd_lo, 0, 1, 4, 5));
+      store(to + 12 * (k + 1) + i, __builtin_shufflevector(ab_hi, cd_hi, 0, 1, 4, 5));
+      store(to + 12 * (k + 2) + i, __builtin_shufflevector(ab_lo, cd_lo, 2, 3, 6, 7));
+      store(to + 12 * (k + 3) + i, __builtin_shufflevector(ab_hi, cd_hi, 2, 3, 6, 7));
+    }
+}
 
 struct P3 {
   Pack v[3];
@@ -106,6 +139,24 @@ LIMBER_INLINE P33 outer(const P3& a, const P3& b) {  // a bᵀ
 LIMBER_INLINE P33 skew(const P3& a) {
   const Pack o = pack(0);
   return {{{o, -a[2], a[1]}, {a[2], o, -a[0]}, {-a[1], a[0], o}}};
+}
+LIMBER_INLINE P33 times_skew(const P33& a, const P3& v) {  // a [v]: its zeros are left out
+  P33 c;
+  for (int i = 0; i < 3; ++i) {
+    c(i, 0) = a(i, 1) * v[2] - a(i, 2) * v[1];
+    c(i, 1) = a(i, 2) * v[0] - a(i, 0) * v[2];
+    c(i, 2) = a(i, 0) * v[1] - a(i, 1) * v[0];
+  }
+  return c;
+}
+LIMBER_INLINE P33 skew_transposed_times(const P3& v, const P33& a) {  // [v]ᵀ a
+  P33 c;
+  for (int k = 0; k < 3; ++k) {
+    c(0, k) = v[2] * a(1, k) - v[1] * a(2, k);
+    c(1, k) = v[0] * a(2, k) - v[2] * a(0, k);
+    c(2, k) = v[1] * a(0, k) - v[0] * a(1, k);
+  }
+  return c;
 }
 LIMBER_INLINE P33 diagonal(Pack d) {
   const Pack o = pack(0);

@@ -111,7 +111,7 @@ WorkspaceData::WorkspaceData(const SystemData& s) {
     for (auto* list : {&cg_r, &cg_z, &cg_p, &cg_q}) list->assign(12 * static_cast<std::size_t>(n), 0);
   if (s.options.solver == Solver::cg) cg_block.assign(144 * static_cast<std::size_t>(n), 0);
   contact.sag.assign(n, 0);
-  contact.column.assign(s.contact ? 48 * static_cast<std::size_t>(n) : 0, 0);
+  if (s.contact) inverse.resize(n);
   X_WB.resize(s.bodies.size());
   X_before.resize(s.bodies.size());
   contact.X0.resize(s.bodies.size());
@@ -130,8 +130,9 @@ void Workspace::fill_with_nan() {
   for (Table* t :
        {&w.elements.x, &w.elements.F, &w.elements.P, &w.elements.strain, &w.elements.z, &w.elements.stress})
     t->fill(nan);
-  for (auto* list : {&w.elements.D, &w.elements.O, &w.elements.g, &w.e, &w.e_hat, &w.v_hat, &w.rhs, &w.delta,
-                     &w.external, &w.scratch, &w.e_start, &w.e_try, &w.contact.shift, &w.contact.free_motion})
+  for (auto* list : {&w.elements.D, &w.elements.O, &w.elements.g}) std::fill(list->begin(), list->end(), nan);
+  for (auto* list : {&w.e, &w.e_hat, &w.v_hat, &w.rhs, &w.delta, &w.external, &w.scratch, &w.e_start,
+                     &w.e_try, &w.contact.shift, &w.contact.free_motion})
     std::fill(list->begin(), list->end(), nan);
 }
 

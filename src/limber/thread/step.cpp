@@ -58,7 +58,7 @@ struct Stepper {
   void remember_strains() {
     for (int j = 0; j < state.node_count(); ++j)
       for (int i = 0; i < 6; ++i) {
-        state.strain_before[12 * j + i] = w.elements.z[i][j];
+        state.strain_before[12 * j + i] = w.length[j] > 0 ? w.elements.z[i][j] : 0;
         state.strain_before[12 * j + 6 + i] = w.elements.strain[i][j];
       }
   }

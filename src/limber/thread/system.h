@@ -7,7 +7,7 @@
 #include "limber/contact/box_tree.h"
 #include "limber/contact/cone_solver.h"
 #include "limber/contact/solid.h"
-#include "limber/thread/block_tridiagonal.h"
+#include "limber/thread/block_inverse.h"
 #include "limber/thread/stiffness.h"
 #include "limber/thread/thread.h"
 
@@ -169,16 +169,22 @@ struct LastTouch {
 };
 
 // A contact's rows of J: two or four nodes; d: normal and tangents in node axes, with the side's sign.
-struct TouchRows {
+struct alignas(32) TouchRows {
+  double own[4][36], moved[4][36];  // J and J G at each node: three rows of twelve
+  double both[2][36];  // J G at the farther node of each side with what follows from the nearer one
   int count = 0, first = 0, last = 0;
+  int far[2];  // of each side, the node that is farther from the factor's top; −1: it is between them
   int node[4];
   double weight[4][4];  // of x, x_,x, x_,y, x_,z; 0 where they are held
   double d[4][3][3];
 };
-// The motion A⁻¹Jᵀ of a contact's unit forces over nodes first … last, in the pool.
+// A contact's forces as nodes on the way to the factor's top feel them (contact_rows.cpp), in the pool, 36 a
+// node: over nodes up_first … up_last up to the top and down_last … down_first beyond it; root: what arrives
+// at the top from beyond, times G.
 struct TouchField {
-  int first = 0, last = 0;
-  std::ptrdiff_t offset = 0;
+  int low = 0, high = 0;  // all nodes of it
+  int up_first = 0, up_last = -1, down_first = 0, down_last = -1;
+  std::ptrdiff_t up = 0, down = 0, root = -1;
 };
 
 struct Capsule {
@@ -204,13 +210,16 @@ struct ContactWork {
   std::vector<Touch> last_touches;  // (last) where they are at the beginning
   std::vector<TouchRows> rows;      // (touches)
   std::vector<TouchField> fields;   // (touches)
-  std::vector<double> pool;         // (nodes x 48 each) of the fields
-  std::vector<double> column;       // (nodes x 48) scratch, zero
+  Numbers pool;                     // (nodes x 36 each) of the fields
+  std::size_t used = 0;             // of the pool
+  TouchRows scratch_rows;
   contact::ContactMatrix W;
   contact::ConeSolver solver;
   std::vector<double> block;  // (pairs of touches x 16), and which they are
   std::vector<std::pair<int, int>> blocks;
-  std::vector<int> order, degree;
+  std::size_t known = 0;  // of them
+  std::vector<int> order, near, degree;
+  int widest = 0;  // most nodes of a field
   std::vector<std::pair<double, int>> by_place;
   std::vector<double> free, friction, lambda;
   std::vector<double> shift;                // (nodes x 12) A⁻¹Jᵀλ
@@ -227,6 +236,7 @@ struct WorkspaceData {
 
   ElementArrays elements;
   BlockTridiagonal solver;
+  BlockInverse inverse;  // of contacts
   // Of the mesh that the arrays are set up for.
   std::vector<std::int32_t> first, place;
   double scale_h = -1;         // step that the damping scale belongs to
@@ -301,6 +311,14 @@ struct Midline {
   Vec3 x, slope;  // slope: dx/ds
 };
 Midline midline(const double* e, int slot, double l, double xi);
+inline Vec3 midline_point(const double* e, int slot, double l, double xi) {
+  const double x2 = xi * xi, x3 = x2 * xi;
+  const double n[4] = {1 - 3 * x2 + 2 * x3, l * (xi - 2 * x2 + x3), 3 * x2 - 2 * x3, l * (x3 - x2)};
+  const double* q = e + 12 * static_cast<std::ptrdiff_t>(slot);
+  Vec3 x;
+  for (int i = 0; i < 3; ++i) x[i] = n[0] * q[i] + n[1] * q[3 + i] + n[2] * q[12 + i] + n[3] * q[15 + i];
+  return x;
+}
 
 // --- observe.cpp: at the points of a piece's line.
 std::vector<Station> stations(const System& system, const State& state, Workspace& workspace,
