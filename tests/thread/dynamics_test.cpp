@@ -1,6 +1,7 @@
 // Motion: natural frequencies, energy, determinism, saving, no hidden state.
 #include "limber/math/so3.h"
 #include "limber/thread/live.h"
+#include "limber/thread/system.h"
 #include "thread_support.h"
 
 namespace limber::thread {
@@ -262,6 +263,79 @@ TEST(Live, CutsAtTheNearestNode) {
   for (int k = 0; k < 50; ++k) ASSERT_TRUE(step(cut, next, w2, 1e-3).ok());
   EXPECT_EQ(next.node_count(), 10);
   EXPECT_FALSE(cut_at(cut, next, static_cast<int>(0.37 * n)).has_value());
+}
+
+// The way of a live view: cut under a hand while it moves, go on with both pieces, cut one of them again,
+// pull it.
+TEST(Live, CutsAndGoesOn) {
+  Rope rope;
+  rope.elements = 16, rope.gravity = Vec3(0, 0, -9.81);
+  rope.path = PolylinePath{{Vec3::Zero(), Vec3(0, 0, -1)}};
+  rope.up = Vec3::UnitX();
+  System system = rope.build();
+  State state = system.rest();
+  auto w = std::make_unique<Workspace>(system);
+  ASSERT_TRUE(solve_static(system, state, *w).report.ok());
+  const auto go = [&](int steps) {
+    for (int k = 0; k < steps; ++k) ASSERT_TRUE(step(system, state, *w, 1e-3).ok());
+  };
+  const auto cut = [&](int point) {
+    const auto change = cut_at(system, state, point);
+    ASSERT_TRUE(change.has_value());
+    ModelParts parts = system.model().parts();
+    parts.changes.push_back(*change);
+    const double before = energy(system, state, *w).total();
+    const std::string bytes = state.save();
+    system = compile(Model(std::move(parts)), system.data().options);
+    state = system.rest();
+    state.load(bytes);
+    w = std::make_unique<Workspace>(system);
+    EXPECT_NEAR(energy(system, state, *w).total(), before, 1e-12 * std::abs(before));
+  };
+  const auto centre = [&](int piece) {  // of the piece's line, and its first point in the snapshot
+    result::Snapshot snapshot;
+    observe(system, state, *w, snapshot);
+    int first = 0;
+    for (int i = 0; i < 4 * piece; ++i) first += system.layout().polylines[i].points;
+    const int n = system.layout().polylines[4 * piece].points;
+    Vec3 sum = Vec3::Zero();
+    for (int i = 0; i < n; ++i)
+      sum += snapshot.points[first + i] * (i == 0 || i == n - 1 ? 0.5 : 1) / (n - 1);
+    return std::pair{sum, first + n / 2};
+  };
+  go(20);
+  cut(system.layout().polylines[0].points / 2);
+  const double z0 = centre(1).first.z(), t0 = state.t;
+  go(100);
+  // The lower half has nothing but its weight.
+  const double fall = 0.5 * 9.81 * (state.t - t0) * (state.t - t0);
+  EXPECT_NEAR(centre(1).first.z(), z0 - fall, 1e-3);
+  EXPECT_EQ(state.node_count(), 18);
+  cut(centre(1).second);
+  EXPECT_EQ(system.layout().polylines.size(), 12u);
+  go(20);
+  EXPECT_EQ(state.node_count(), 19);
+  // A hand stops the last piece and leaves the one above it alone: that flies on with the speed it has from
+  // the cut, which waves in the half that was cut have made another one than that of the fall.
+  const double z_cut = centre(1).first.z(), t_cut = state.t;
+  go(20);
+  const double z1 = centre(1).first.z(), t1 = state.t;
+  const double v1 = (z1 - z_cut) / (t1 - t_cut) - 0.5 * 9.81 * (t1 - t_cut), mass = 1100 * rope.A() * 0.25;
+  result::Handle handle;
+  const auto [at, point] = centre(2);
+  handle.on = result::Handle::On::point, handle.index = point;
+  handle.target = at, handle.stiffness = 40 * mass * 9.81, handle.damping = 5 * mass * 9.81;
+  ASSERT_TRUE(hold(system, *w, handle));
+  go(100);
+  const double t = state.t - t1;
+  EXPECT_NEAR(centre(1).first.z(), z1 + v1 * t - 0.5 * 9.81 * t * t,
+              1e-3);  // t/20 ms times the points' waves
+  EXPECT_GT(centre(2).first.z(), at.z() + v1 * t - 0.5 * 9.81 * t * t + 0.05);
+  EXPECT_GT(pull(system, state, *w).force.z(), mass * 9.81);
+  const State copy = state;  // bytes go on, as a checkpoint would
+  State loaded = system.rest();
+  loaded.load(copy.save());
+  EXPECT_EQ(loaded.save(), copy.save());
 }
 
 TEST(Live, GoesOnFromALine) {

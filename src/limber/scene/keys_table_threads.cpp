@@ -87,9 +87,15 @@ std::vector<Object> thread_objects() {
         quantity("twist", angle, "of an element: it is split beyond")
             .with(Range::positive)
             .otherwise("0.7 rad"),
-        quantity("join", number, "part of those angles below which two elements are joined again")
+        quantity("join", number,
+                 "part of those angles (and of the error) below which two elements are joined again")
             .with(Range::positive)
-            .otherwise("0.4")},
+            .otherwise("0.4"),
+        quantity(
+            "error", length,
+            "of a thread's midline at most, by an estimate: elements are split for it too; 0: by angles only")
+            .with(Range::non_negative)
+            .otherwise("0")},
        {},
        "",
        "run: {method: thread, time: 2 s, step: 1 ms, thread: {levels: 3, bend: 20 deg}}\n"},

@@ -80,6 +80,10 @@ void read_thread_run(const Fields& run, thread::Options& o) {
   o.bend = fields.quantity("bend", o.bend);
   o.twist = fields.quantity("twist", o.twist);
   o.join = fields.quantity("join", o.join);
+  o.error = fields.quantity("error", o.error);
+  if (o.error > 0 && o.levels == 0) fields.error("error", "expected `levels` of 1 or more with it");
+  if (o.error > 0 && o.element != thread::Element::log)
+    fields.error("error", "expected `element: log` with it");
   if (o.levels < 0 || o.levels > 12) fields.error("levels", "expected 0 to 12");
   if (o.iterations < 0) fields.error("iterations", "expected 0 or more");
   if (!(o.bend < 2)) fields.error("bend", "expected an angle below 2 rad");

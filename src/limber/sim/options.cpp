@@ -58,6 +58,7 @@ void validate(const RunOptions& o) {
   require(t.bend > 0 && t.bend < 2, "bend", "an angle between 0 and 2 rad", t.bend);
   require(t.twist > 0 && t.twist < 3, "twist", "an angle between 0 and 3 rad", t.twist);
   require(t.join > 0 && t.join < 1, "join", "a number between 0 and 1", t.join);
+  require(std::isfinite(t.error) && t.error >= 0, "error", "a length of at least 0", t.error);
   require(t.cg_tolerance > 0, "cg_tolerance", "a positive number", t.cg_tolerance);
   require(o.articulated.threads > 0, "threads", "at least 1", o.articulated.threads);
   require(std::isfinite(o.adaptive.error) && o.adaptive.error >= 0, "error", "a number of at least 0",

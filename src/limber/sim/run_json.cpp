@@ -48,7 +48,8 @@ Json options_json(const RunOptions& o) {
                       {"levels", o.thread.levels},
                       {"bend", o.thread.bend},
                       {"twist", o.thread.twist},
-                      {"join", o.thread.join}};
+                      {"join", o.thread.join},
+                      {"error", o.thread.error}};
   if (o.method == Method::rom) {
     Json points = Json::array();
     const auto list = [](const Vec3& v) { return Json::array({v[0], v[1], v[2]}); };
@@ -118,6 +119,7 @@ RunOptions parse_options(const Json& json) {
     o.thread.bend = t.at("bend").get<double>();
     o.thread.twist = t.at("twist").get<double>();
     o.thread.join = t.at("join").get<double>();
+    o.thread.error = t.value("error", 0.0);
   }
   if (o.method == Method::rom) {
     const Json& r = json.at("rom");

@@ -4,8 +4,9 @@
 // Elements are the leaves of a binary tree over the coarsest mesh: an element of level k spans 2^(levels − k)
 // places and is split in the middle; only two leaves of one parent are joined. A split keeps the midline and
 // its velocity (Hermite) and puts the new node's rotation half way. An element is split when it bends or
-// twists by more than an angle beyond its rest shape, a pair is joined when both together stay below `join`
-// of it. (The paper's eq. 24–27 as printed measure 4 for a straight element and refine that.)
+// twists by more than an angle beyond its rest shape, or where the estimate of the mesh's error asks for it
+// (mesh_error.cpp); a pair is joined when both together stay below `join` of that. (The paper's eq. 24–27 as
+// printed measure 4 for a straight element and refine that.)
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -246,16 +247,27 @@ bool adapt(const SystemData& s, State& state, WorkspaceData& w) {
   if (s.options.levels == 0) return false;
   const Options& o = s.options;
   bool changed = false;
+  // Half of the allowed error for all elements together, by their lengths; half for each midline between its
+  // nodes.
+  const bool by_error = o.error > 0 && element_errors(s, state, w);
+  const auto fine_enough = [&](double beyond, double within, double l, const ThreadInfo& info, double part) {
+    const double allowed = 0.5 * part * o.error;
+    return !by_error || (beyond <= allowed * l / info.length && within <= allowed);
+  };
+  int shift = 0;  // nodes that are new: w.errors is of the mesh before
   for (int t = 0; t < static_cast<int>(s.threads.size()); ++t) {
     const ThreadInfo& info = s.threads[t];
     for (int j = state.first[t]; j + 1 < state.first[t + 1]; ++j) {
       const int span = state.place[j + 1] - state.place[j];
       if (span <= 1) continue;
       const Bending b = bending(s, state, t, j, j + 1);
-      if (b.bend <= o.bend && b.twist <= o.twist) continue;
+      const ElementError& e = w.errors[j - shift];
+      if (b.bend <= o.bend && b.twist <= o.twist &&
+          fine_enough(e.beyond, e.within, span * info.unit, info, 1))
+        continue;
       insert_node(state, t, j, span * info.unit);
       changed = true;
-      ++j;
+      ++j, ++shift;
     }
     if (changed) continue;  // a mesh that grows is not thinned in the same step
     for (int j = state.first[t]; j + 2 < state.first[t + 1]; ++j) {
@@ -265,8 +277,14 @@ bool adapt(const SystemData& s, State& state, WorkspaceData& w) {
       if (!siblings || is_held(s, t, state.place[j + 1])) continue;
       const Bending b = bending(s, state, t, j, j + 2);
       if (b.bend > o.join * o.bend || b.twist > o.join * o.twist) continue;
+      // Of an element twice as long: 2⁵ and 2⁴ times.
+      const ElementError &e1 = w.errors[j - shift], &e2 = w.errors[j - shift + 1];
+      if (!fine_enough(32 * std::max(e1.beyond, e2.beyond), 16 * std::max(e1.within, e2.within),
+                       2 * span * info.unit, info, o.join))
+        continue;
       remove_node(state, t, j + 1);
       changed = true;
+      --shift;
     }
   }
   if (changed) set_mesh(s, state, w);

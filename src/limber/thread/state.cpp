@@ -103,6 +103,7 @@ WorkspaceData::WorkspaceData(const SystemData& s) {
   held.assign(n, 0);
   thread_of.assign(n, 0);
   length.assign(n, 0);
+  errors.assign(n, {});
   weight.assign(2 * static_cast<std::size_t>(n) + 2, 0);
   for (auto* list : {&e, &e_hat, &v_hat, &rhs, &delta, &external, &scratch, &e_start, &e_try, &contact.shift,
                      &contact.free_motion})

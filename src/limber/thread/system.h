@@ -231,6 +231,11 @@ struct ContactWork {
   double solid_work = 0;                    // [J] done in it by solids that move
 };
 
+// Of a slot's element [m]: what it moves beyond itself, and its midline between its nodes.
+struct ElementError {
+  double beyond = 0, within = 0;
+};
+
 struct WorkspaceData {
   explicit WorkspaceData(const SystemData& s);
 
@@ -239,11 +244,12 @@ struct WorkspaceData {
   BlockInverse inverse;  // of contacts
   // Of the mesh that the arrays are set up for.
   std::vector<std::int32_t> first, place;
-  double scale_h = -1;         // step that the damping scale belongs to
-  std::vector<unsigned> held;  // (nodes) bits
-  std::vector<int> thread_of;  // (nodes)
-  std::vector<double> length;  // (nodes) of the slot's element; 0: none
-  std::vector<double> weight;  // (nodes x 2) mass a unit of x and of x_,x: gravity's share
+  double scale_h = -1;               // step that the damping scale belongs to
+  std::vector<unsigned> held;        // (nodes) bits
+  std::vector<int> thread_of;        // (nodes)
+  std::vector<double> length;        // (nodes) of the slot's element; 0: none
+  std::vector<ElementError> errors;  // (nodes) of the slots, by element_errors()
+  std::vector<double> weight;        // (nodes x 2) mass a unit of x and of x_,x: gravity's share
 
   std::vector<double> e, e_hat, v_hat, rhs, delta, external, scratch;  // (nodes x 12)
   std::vector<double> e_start, e_try;
@@ -270,7 +276,9 @@ Spot spot_at(const SystemData& s, const State& state, int thread, double fractio
 Spot sample_spot(const State& state, const Piece& piece, int sample);
 // Makes the cuts that are due; true if there was one.
 bool make_cuts(const SystemData& s, State& state, WorkspaceData& w);
-// Splits and joins elements; true if the mesh changed.
+// --- mesh_error.cpp: w.errors of the mesh at the state; false if it has no strains.
+bool element_errors(const SystemData& s, const State& state, WorkspaceData& w);
+// --- mesh.cpp: splits and joins elements; true if the mesh changed.
 bool adapt(const SystemData& s, State& state, WorkspaceData& w);
 
 // --- forces.cpp

@@ -57,6 +57,7 @@ struct Options {
   double bend = 0.35;          // [rad] in an element: split beyond, join below `join` of it
   double twist = 0.7;          // [rad]
   double join = 0.4;
+  double error = 0;  // [m] of the mesh by mesh_error(): elements are split for it too; 0: by angles only
 };
 
 // All that the next step depends on. Copyable; `save` and `load` keep every bit.
@@ -148,6 +149,10 @@ Station station(const System& system, const State& state, Workspace& workspace, 
 // `count` of them from end to end.
 std::vector<Station> stations(const System& system, const State& state, Workspace& workspace, int thread,
                               int count);
+
+// An estimate of how far the mesh's midline is from that of a much finer mesh, at most along the thread [m]
+// (mesh_error.cpp), at rest under its present loads. Of the log element.
+double mesh_error(const System& system, const State& state, Workspace& workspace, int thread);
 
 // What the contact of the last step looked like.
 struct ContactReport {
