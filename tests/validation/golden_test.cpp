@@ -76,6 +76,7 @@ const std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> golden = {
     {"hexapod.yaml", {0x511bfff11e9e6f1c, 0x511bfff11e9e6f1c}},
     {"ladder.yaml", {0x988ed2a948024d80, 0x988ed2a948024d80}},
     {"robot-arm.yaml", {0x528d824dd7274865, 0x528d824dd7274865}},
+    {"rope-ladder.yaml", {0x1c37b804b0594551, 0xa75fa324a314197b}},
     {"trampoline.yaml", {0xffdf4bb56edaed4b, 0xffdf4bb56edaed4b}},
     {"y-mechanism.yaml", {0x2aab33dd4cc05e73, 0x2aab33dd4cc05e73}},
     {"arch.yaml", {0x0a650dec963ebacd, 0x0a650dec963ebacd}},
