@@ -26,6 +26,7 @@ namespace {
 constexpr int max_rounds = 30;       // of the active set
 constexpr int max_split_depth = 10;  // a step is halved this often at most
 constexpr double most_gain = 0.05;   // of its kinetic energy, by a step of first order
+constexpr double most_turn = 0.1;    // [rad] by velocity terms that a single solve takes as they were
 constexpr double stalled =
     1e-7;  // a residual that no longer falls is accepted below this (rounding of stiff systems)
 }  // namespace
@@ -135,15 +136,16 @@ bool Stepper::solve_euler(double t, double h) {
   return !has_loops() || close_positions(h, 1);
 }
 
-// Velocity terms are explicit in a single solve: where velocities change by more than a radian a step, the
-// link whose velocity terms at the end would turn it by more than that in the next one; −1: none.
+// Velocity terms are explicit in a single solve: where velocities change by more than most_turn a step, the
+// link whose velocity terms at the end would turn it by more than that in the next one; −1: none. With a
+// radian instead of a tenth, light twigs that whip about pumped themselves up until no step was short enough.
 int Stepper::too_much_at_once(double h) {
   double largest = 0;
   for (const double a : w_.a) largest = std::max(largest, std::abs(a));
-  if (h * h * largest <= 1) return -1;
+  if (h * h * largest <= most_turn) return -1;
   multibody::kinematics(tree_, state_.q.data(), w_.v_end.data(), w_.links, w_.workers.get());
   for (int i = 0; i < tree_.size(); ++i)
-    if (h * h * w_.links[i].c.head<3>().norm() > 1) return i;
+    if (h * h * w_.links[i].c.head<3>().norm() > most_turn) return i;
   return -1;
 }
 

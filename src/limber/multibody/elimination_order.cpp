@@ -227,78 +227,139 @@ class Greedy {
   std::vector<int> merged_, fresh_;
 };
 
-// Numbers the blocks and finds where every update goes.
-void place_blocks(const Tree& tree, const Pattern& pattern, EliminationOrder& order) {
-  const int n = tree.size();
-  const int loops = static_cast<int>(pattern.loops.size());
-  std::vector<int> position(2 * n + loops, std::numeric_limits<int>::max());
-  for (std::size_t s = 0; s < order.steps.size(); ++s) position[order.steps[s].node] = static_cast<int>(s);
-  for (int l = 0; l < loops; ++l) position[2 * n + l] = static_cast<int>(order.steps.size()) + l;
-
-  order.diagonal.assign(2 * n, -1);
-  for (Elimination& step : order.steps) {
-    int* first = order.neighbours.data() + step.neighbours;
-    std::sort(first, first + step.neighbour_count, [&](int x, int y) { return position[x] < position[y]; });
-    order.diagonal[step.node] = order.blocks++;
-    step.block = order.blocks;
-    order.blocks += step.neighbour_count;
-    step.loop_count = static_cast<int>(
-        std::count_if(first, first + step.neighbour_count, [&](int x) { return x >= 2 * n; }));
-    if (step.kind == Kind::along_joint && step.toward >= 0)
-      step.toward_slot =
-          static_cast<int>(std::find(first, first + step.neighbour_count, step.toward) - first);
+// Numbers the blocks, finds where every update goes and where it stands in memory.
+class Placement {
+ public:
+  Placement(const Tree& tree, const Pattern& pattern, EliminationOrder& order)
+      : tree_(tree), pattern_(pattern), order_(order), n_(tree.size()) {
+    number_blocks();
+    find_sources();
+    place_cuts();
+    place_loops();
+    share_slots();
   }
 
-  const auto block_of = [&](int x, int y, bool* turned = nullptr) {
-    if (x == y) return order.diagonal[x];
-    const bool swap = position[y] < position[x];
+ private:
+  using Source = BlockSource::Kind;
+
+  void number_blocks() {
+    const int loops = static_cast<int>(pattern_.loops.size());
+    position_.assign(2 * n_ + loops, std::numeric_limits<int>::max());
+    for (std::size_t s = 0; s < order_.steps.size(); ++s)
+      position_[order_.steps[s].node] = static_cast<int>(s);
+    for (int l = 0; l < loops; ++l) position_[2 * n_ + l] = static_cast<int>(order_.steps.size()) + l;
+    int blocks = 0;
+    for (Elimination& step : order_.steps) {
+      int* first = order_.neighbours.data() + step.neighbours;
+      int* last = first + step.neighbour_count;
+      std::sort(first, last, [&](int x, int y) { return position_[x] < position_[y]; });
+      first_block_.push_back(blocks);
+      blocks += 1 + step.neighbour_count;
+      step.loop_count = static_cast<int>(std::count_if(first, last, [&](int x) { return x >= 2 * n_; }));
+      if (step.kind == Kind::along_joint && step.toward >= 0)
+        step.toward_slot = static_cast<int>(std::find(first, last, step.toward) - first);
+    }
+    source_.resize(blocks);
+  }
+
+  int block_of(int x, int y, bool* turned = nullptr) const {
+    const bool swap = position_[y] < position_[x];
     if (turned) *turned = swap;
     if (swap) std::swap(x, y);
-    const Elimination& step = order.steps[position[x]];
-    const int* first = order.neighbours.data() + step.neighbours;
-    const int* last = first + step.neighbour_count;
-    const int* at = std::lower_bound(first, last, y, [&](int u, int v) { return position[u] < position[v]; });
-    return step.block + static_cast<int>(at - first);
-  };
-
-  for (Elimination& step : order.steps) {
-    step.target = static_cast<int>(order.targets.size());
-    const int* around = order.neighbours.data() + step.neighbours;
-    const int inner = step.neighbour_count - step.loop_count;
-    for (int k = 0; k < inner; ++k)
-      for (int l = k; l < step.neighbour_count; ++l) order.targets.push_back(block_of(around[k], around[l]));
+    const int s = position_[x];
+    if (x == y) return first_block_[s];
+    const int* first = order_.neighbours.data() + order_.steps[s].neighbours;
+    const int* at = std::lower_bound(first, first + order_.steps[s].neighbour_count, y,
+                                     [&](int u, int v) { return position_[u] < position_[v]; });
+    return first_block_[s] + 1 + static_cast<int>(at - first);
   }
 
-  for (const LinkPair& p : pattern.pairs) {
-    bool turned = false;
-    order.pair_block.push_back(block_of(p.a, p.b, &turned));
-    order.pair_turned.push_back(turned);
-  }
-  order.cut.assign(n, -1);
-  for (auto& list : order.cut_block) list.assign(n, -1);
-  for (auto& list : order.cut_turned) list.assign(n, 0);
-  for (std::size_t s = 0; s < order.steps.size(); ++s) {
-    if (order.steps[s].kind != Kind::cut) continue;
-    const int joint = order.steps[s].joint, parent = tree[joint].parent, mu = n + joint;
-    order.cut[joint] = static_cast<int>(s);
-    const auto place = [&](int which, int x, int y) {
+  void find_sources() {
+    for (int i = 0; i < n_; ++i) source_[block_of(i, i)] = {Source::body, i};
+    for (std::size_t k = 0; k < pattern_.pairs.size(); ++k) {
       bool turned = false;
-      order.cut_block[which][joint] = block_of(x, y, &turned);
-      order.cut_turned[which][joint] = turned;
+      const int block = block_of(pattern_.pairs[k].a, pattern_.pairs[k].b, &turned);
+      source_[block] = {turned ? Source::pair_turned : Source::pair, static_cast<int>(k)};
+    }
+  }
+
+  int prepare(int block) {
+    BlockSource& source = source_[block];
+    if (source.kind != Source::prepared) {
+      order_.prepared.push_back(source);
+      source = {Source::prepared, static_cast<int>(order_.prepared.size()) - 1};
+    }
+    return source.index;
+  }
+
+  void place_cuts() {
+    order_.cut.assign(n_, -1);
+    for (auto& list : order_.cut_block) list.assign(n_, -1);
+    for (auto& list : order_.cut_turned) list.assign(n_, 0);
+    for (std::size_t s = 0; s < order_.steps.size(); ++s) {
+      if (order_.steps[s].kind != Kind::cut) continue;
+      const int joint = order_.steps[s].joint, parent = tree_[joint].parent, mu = n_ + joint;
+      order_.cut[joint] = static_cast<int>(s);
+      const auto place = [&](int which, int x, int y) {
+        bool turned = false;
+        order_.cut_block[which][joint] = prepare(block_of(x, y, &turned));
+        if (which < 3) order_.cut_turned[which][joint] = turned;
+      };
+      place(0, joint, mu);
+      place(3, joint, joint);
+      place(5, mu, mu);
+      if (parent < 0) continue;
+      place(1, parent, mu);
+      place(2, joint, parent);
+      place(4, parent, parent);
+    }
+  }
+
+  void place_loops() {
+    for (std::size_t l = 0; l < pattern_.loops.size(); ++l) {
+      const LoopSite& site = pattern_.loops[l];
+      const int node = 2 * n_ + static_cast<int>(l);
+      order_.loop_block[0].push_back(site.a < 0 ? -1 : prepare(block_of(site.a, node)));
+      order_.loop_block[1].push_back(site.b < 0 ? -1 : prepare(block_of(site.b, node)));
+      order_.loop_offset.push_back(order_.loop_rows);
+      order_.loop_rows += 6;
+    }
+  }
+
+  // The slot left last is taken first.
+  void share_slots() {
+    std::vector<int> slot(source_.size(), -1), empty;
+    const auto touch = [&](int block) {
+      if (slot[block] >= 0) return slot[block];
+      if (empty.empty()) empty.push_back(order_.slots++);
+      slot[block] = empty.back();
+      empty.pop_back();
+      order_.births.push_back({slot[block], source_[block]});
+      return slot[block];
     };
-    place(0, joint, mu);
-    if (parent < 0) continue;
-    place(1, parent, mu);
-    place(2, joint, parent);
+    for (std::size_t s = 0; s < order_.steps.size(); ++s) {
+      Elimination& step = order_.steps[s];
+      const int* around = order_.neighbours.data() + step.neighbours;
+      const int count = step.neighbour_count;
+      step.own = static_cast<int>(order_.own.size());
+      step.target = static_cast<int>(order_.targets.size());
+      step.births = static_cast<int>(order_.births.size());
+      for (int b = first_block_[s]; b <= first_block_[s] + count; ++b) order_.own.push_back(touch(b));
+      for (int k = 0; k < count - step.loop_count; ++k)
+        for (int l = k; l < count; ++l) order_.targets.push_back(touch(block_of(around[k], around[l])));
+      step.birth_count = static_cast<int>(order_.births.size()) - step.births;
+      for (int b = first_block_[s] + count; b >= first_block_[s]; --b) empty.push_back(slot[b]);
+    }
   }
-  for (int l = 0; l < loops; ++l) {
-    const LoopSite& site = pattern.loops[l];
-    order.loop_block[0].push_back(site.a < 0 ? -1 : block_of(site.a, 2 * n + l));
-    order.loop_block[1].push_back(site.b < 0 ? -1 : block_of(site.b, 2 * n + l));
-    order.loop_offset.push_back(order.loop_rows);
-    order.loop_rows += site.capacity;
-  }
-}
+
+  const Tree& tree_;
+  const Pattern& pattern_;
+  EliminationOrder& order_;
+  int n_;
+  std::vector<int> position_;     // (2n + loops) step of each node; loops come last
+  std::vector<int> first_block_;  // (steps) block of (node, node); those with its neighbours follow
+  std::vector<BlockSource> source_;
+};
 
 }  // namespace
 
@@ -367,8 +428,13 @@ struct Search {
 
 EliminationOrder find_order(const Tree& tree, const Pattern& pattern, bool allow_cuts) {
   Search search{tree, pattern, {}, std::numeric_limits<double>::infinity(), {}};
-  search.attempt("deepest leaf first", Rule::deepest, {});
-  search.attempt("leaf with the fewest neighbours first", Rule::fewest_neighbours, {});
+  // Each of the two is far too dear for some structures: none is followed further than eight times what has
+  // not been enough for the other.
+  for (double limit = 1000.0 * tree.size() + 1; search.best.steps.empty() && tree.size() > 0; limit *= 8) {
+    search.best_score = limit;
+    search.attempt("deepest leaf first", Rule::deepest, {});
+    search.attempt("leaf with the fewest neighbours first", Rule::fewest_neighbours, {});
+  }
   const double without = search.best_score;
   EliminationOrder cut_free = std::move(search.best);
   // Without a close limit: what waits in this one shows where to cut.
@@ -377,7 +443,7 @@ EliminationOrder find_order(const Tree& tree, const Pattern& pattern, bool allow
   const bool only_a_tree = pattern.pairs.empty() && pattern.loops.empty();
   if (allow_cuts && !only_a_tree && found) search.add_cuts();
   if (!(search.best_score < without)) search.best = std::move(cut_free);
-  place_blocks(tree, pattern, search.best);
+  Placement(tree, pattern, search.best);
   return std::move(search.best);
 }
 

@@ -32,24 +32,43 @@ struct Elimination {
   int neighbours = 0;       // first entry in EliminationOrder::neighbours
   int neighbour_count = 0;  // bodies and multipliers eliminated later, in order; then loops
   int loop_count = 0;       // of them loops
-  int block = 0;            // first of its blocks: (node, neighbour)
+  int own = 0;              // first entry in EliminationOrder::own
   int target = 0;           // first entry in EliminationOrder::targets
+  int births = 0;           // first entry in EliminationOrder::births
+  int birth_count = 0;
+};
+
+// What stands in a block at first.
+struct BlockSource {
+  enum class Kind : std::uint8_t { zero, body, pair, pair_turned, prepared };
+  Kind kind = Kind::zero;
+  int index = 0;  // of the body, of the pair, in EliminationOrder::prepared
+};
+
+// A block that a step is the first to touch.
+struct BlockBirth {
+  int slot = 0;
+  BlockSource source;
 };
 
 struct EliminationOrder {
   std::string name;                // of the rule that found it
   std::vector<Elimination> steps;  // in order
   std::vector<int> neighbours;     // nodes; loop l is 2n + l
-  std::vector<int> targets;       // per step, per pair k ≤ l of its neighbours (k no loop): block of (k, l)
-  std::vector<int> diagonal;      // (2n) block of (node, node); −1: no such node
-  int blocks = 0;                 // 6×6 blocks in all
-  std::vector<int> cut;           // (n) step at which the multiplier of the link's joint goes; −1: not cut
-  std::vector<int> pair_block;    // (pairs) block of (a, b)
-  std::vector<char> pair_turned;  // (pairs) stored as (b, a)
-  std::vector<int> cut_block[3];  // (n) of a cut joint: (child, μ), (parent, μ), (child, parent); −1: none
+  // A block lives from the first step that touches it to the one that eliminates its node; then its slot is
+  // another's. So few are at work at a time that they stay in the cache.
+  std::vector<int> own;            // per step: slot of (node, node), then of (node, neighbour) for each
+  std::vector<int> targets;        // per step, per pair k ≤ l of its neighbours (k no loop): slot of (k, l)
+  std::vector<BlockBirth> births;  // per step
+  int slots = 0;
+  std::vector<BlockSource> prepared;  // blocks to which cuts and loops add: what else is in them
+  std::vector<int> cut;  // (n) step at which the multiplier of the link's joint goes; −1: not cut
+  // (n) of a cut joint, in `prepared`: (child, μ), (parent, μ), (child, parent), and the diagonal ones of
+  // child, parent, μ; −1: none
+  std::vector<int> cut_block[6];
   std::vector<char> cut_turned[3];  // (n) stored the other way round
-  std::vector<int> loop_block[2];   // (loops) (a, λ), (b, λ); −1: the world
-  std::vector<int> loop_offset;     // (loops) first row in the dense block of the loops
+  std::vector<int> loop_block[2];   // (loops) in `prepared`: (a, λ), (b, λ); −1: the world
+  std::vector<int> loop_offset;     // (loops) first of its six rows in the dense block of the loops
   int loop_rows = 0;                // of it
   double flops = 0;                 // of factor and solve, estimated
   int cuts = 0;

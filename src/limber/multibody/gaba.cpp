@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "limber/multibody/block6_kernels.h"
+
 namespace limber::multibody {
 namespace {
 
@@ -117,7 +119,8 @@ Gaba::Gaba(const Tree& tree, const Pattern& pattern, EliminationOrder order)
     U += p.dofs * e.neighbour_count;
     pivots_.push_back(p);
   }
-  blocks_.resize(order_.blocks);
+  blocks_.assign(block6::stride * static_cast<std::size_t>(order_.slots), 0.0);
+  prepared_.resize(order_.prepared.size());
   S_.resize(6 * static_cast<std::size_t>(columns));
   U_.resize(6 * static_cast<std::size_t>(U));
   V_.resize(36 * static_cast<std::size_t>(order_.widest + 1));
@@ -152,8 +155,8 @@ bool Gaba::factor(const BlockSystem& system, bool exact) {
   bad_link_ = -1;
   directions_ = {};
   borders_.clear();
-  scatter();
-  for (std::size_t s = 0; s < order_.steps.size(); ++s) eliminate_any(static_cast<int>(s));
+  prepare();
+  eliminate_all();
   if (bad_link_ >= 0) return false;
   if (!pattern_->loops.empty()) exact ? factor_loops_exact() : factor_loops();
   if (static_cast<int>(borders_.size()) > most_borders) {  // a structure that nothing holds
@@ -164,16 +167,30 @@ bool Gaba::factor(const BlockSystem& system, bool exact) {
   return true;
 }
 
-void Gaba::scatter() {
+// What cuts and loops add to blocks; all others are born as the system has them.
+void Gaba::prepare() {
   const BlockSystem& m = *system_;
-  for (Mat6& block : blocks_) block.setZero();
-  for (int i = 0; i < tree_->size(); ++i) blocks_[order_.diagonal[i]] = m.diagonal[i];
-  for (std::size_t k = 0; k < pattern_->pairs.size(); ++k)
-    blocks_[order_.pair_block[k]] = order_.pair_turned[k] ? Mat6(m.off[k].transpose()) : m.off[k];
+  for (std::size_t k = 0; k < prepared_.size(); ++k) {
+    const BlockSource& source = order_.prepared[k];
+    Mat6& block = prepared_[k];
+    switch (source.kind) {
+      case BlockSource::Kind::body:
+        block = m.diagonal[source.index];
+        break;
+      case BlockSource::Kind::pair:
+        block = m.off[source.index];
+        break;
+      case BlockSource::Kind::pair_turned:
+        block = m.off[source.index].transpose();
+        break;
+      default:
+        block.setZero();
+    }
+  }
   if (order_.cuts > 0)
     for (int i = 0; i < tree_->size(); ++i)
-      if (order_.cut[i] >= 0) scatter_cut(i);
-  scatter_loops();
+      if (order_.cut[i] >= 0) prepare_cut(i);
+  prepare_loops();
   if (!exact_) return;
   largest_ = 0;
   for (int i = 0; i < tree_->size(); ++i) {
@@ -187,10 +204,10 @@ void Gaba::scatter() {
 }
 
 // A cut joint: its rows, and its own stiffness as a block between its two bodies.
-void Gaba::scatter_cut(int joint) {
+void Gaba::prepare_cut(int joint) {
   const BlockSystem& m = *system_;
   const Link& link = (*tree_)[joint];
-  const int d = link.dofs, n = tree_->size(), parent = link.parent;
+  const int d = link.dofs, parent = link.parent;
   const auto S = m.subspace(joint);
   Mat6& rows = cut_basis_[joint];
   int count = constraint_rows(m, joint, rows);
@@ -205,11 +222,12 @@ void Gaba::scatter_cut(int joint) {
     const Eigen::Map<const Block> B(m.joint.data() + link.block, d, d);
     K = S * B * S.transpose();
   }
-  blocks_[order_.diagonal[joint]] += K;
-  Mat6& mu = blocks_[order_.diagonal[n + joint]];
+  const auto piece = [&](int which) -> Mat6& { return prepared_[order_.cut_block[which][joint]]; };
+  piece(3) += K;
+  Mat6& mu = piece(5);
   for (int r = count; r < 6; ++r) mu(r, r) = -1;  // rows not in use
   const auto add = [&](int which, const Mat6& block) {
-    Mat6& to = blocks_[order_.cut_block[which][joint]];
+    Mat6& to = piece(which);
     if (order_.cut_turned[which][joint])
       to += block.transpose();
     else
@@ -222,13 +240,13 @@ void Gaba::scatter_cut(int joint) {
   shift_rows(r, at_parent);
   add(1, at_parent);
   if (d == 0) return;
-  blocks_[order_.diagonal[parent]] += shift_block(r, K);
+  piece(4) += shift_block(r, K);
   Mat6 between = -K;  // (parent, child) = −Xᵀ K
   shift_rows(r, between);
   add(2, between.transpose());
 }
 
-void Gaba::scatter_loops() {
+void Gaba::prepare_loops() {
   const BlockSystem& m = *system_;
   loops_.setZero();
   loops_active_.clear();
@@ -236,9 +254,9 @@ void Gaba::scatter_loops() {
     const LoopRows& rows = m.loops[l];
     const auto top = rows.rows;
     if (const int b = order_.loop_block[0][l]; b >= 0)
-      blocks_[b].leftCols(top) += rows.on_a.topRows(top).transpose();
+      prepared_[b].leftCols(top) += rows.on_a.topRows(top).transpose();
     if (const int b = order_.loop_block[1][l]; b >= 0)
-      blocks_[b].leftCols(top) += rows.on_b.topRows(top).transpose();
+      prepared_[b].leftCols(top) += rows.on_b.topRows(top).transpose();
     // What the row would move if its bodies were free: a row that moves next to nothing of it is noise.
     for (int r = 0; r < top; ++r) {
       const int row = order_.loop_offset[l] + r;
@@ -257,27 +275,46 @@ void Gaba::scatter_loops() {
   loop_rows_ = static_cast<int>(loops_active_.size());
 }
 
-void Gaba::eliminate_any(int s) {
-  set_subspace(s);
-  switch (pivots_[s].dofs) {
-    case 0:
-      break;
-    case 1:
-      eliminate<1>(s);
-      break;
-    case 2:
-      eliminate<2>(s);
-      break;
-    case 3:
-      eliminate<3>(s);
-      break;
-    default:
-      eliminate<6>(s);
-  }
-  if (order_.steps[s].toward >= 0) transfer(s);
+LIMBER_INLINE double* Gaba::block(int slot) {
+  return blocks_.data() + block6::stride * static_cast<std::ptrdiff_t>(slot);
 }
 
-void Gaba::set_subspace(int s) {
+LIMBER_INLINE void Gaba::bear(const BlockBirth& birth) {
+  double* to = block(birth.slot);
+  const BlockSystem& m = *system_;
+  switch (birth.source.kind) {
+    case BlockSource::Kind::zero:
+      block6::clear(to);
+      break;
+    case BlockSource::Kind::body:
+      block6::copy(m.diagonal[birth.source.index].data(), to);
+      break;
+    case BlockSource::Kind::pair:
+      block6::copy(m.off[birth.source.index].data(), to);
+      break;
+    case BlockSource::Kind::pair_turned:
+      Eigen::Map<Mat6>{to} = m.off[birth.source.index].transpose();
+      break;
+    case BlockSource::Kind::prepared:
+      block6::copy(prepared_[birth.source.index].data(), to);
+  }
+}
+
+// Bodies are eliminated in an order that no memory controller guesses: what a step a little later needs of
+// the system is asked for now.
+LIMBER_INLINE void fetch(const EliminationOrder& order, const BlockSystem& m, std::size_t s) {
+  const Elimination& e = order.steps[s];
+  for (int k = 0; k < e.birth_count; ++k) {
+    const BlockSource& source = order.births[e.births + k].source;
+    const bool body = source.kind == BlockSource::Kind::body;
+    if (!body && source.kind != BlockSource::Kind::pair && source.kind != BlockSource::Kind::pair_turned)
+      continue;
+    const double* from = body ? m.diagonal[source.index].data() : m.off[source.index].data();
+    for (int line = 0; line < 40; line += 8) __builtin_prefetch(from + line);
+  }
+}
+
+LIMBER_INLINE void Gaba::set_subspace(int s) {
   const Elimination& e = order_.steps[s];
   if (e.kind != Kind::along_joint) return;
   const BlockSystem& m = *system_;
@@ -294,89 +331,99 @@ void Gaba::set_subspace(int s) {
 }
 
 template <int D>
-void Gaba::eliminate(int s) {
+LIMBER_INLINE void Gaba::eliminate(int s) {
   const Elimination& e = order_.steps[s];
   const Pivot& p = pivots_[s];
-  const Mat6& W = blocks_[order_.diagonal[e.node]];
-  Eigen::Map<Mat6D<D>> S(S_.data() + 6 * p.column);
-  Mat6D<D> U_own;
+  const double* W = block(order_.own[e.own]);
+  const double* S = S_.data() + 6 * p.column;
+  double U_own[6 * D + 1];  // one more is read and not used
   MatD<D> pivot;
   double scale = 0;
   if (e.kind == Kind::along_joint) {
-    U_own.noalias() = W * S;
-    pivot.noalias() = S.transpose() * U_own;
-    if (exact_) scale = (S.cwiseAbs().transpose() * W.cwiseAbs() * S.cwiseAbs()).diagonal().maxCoeff();
+    block6::times<D>(W, S, U_own);
+    const Eigen::Map<const Mat6D<D>> Sm(S), Um(U_own);
     const Eigen::Map<const MatD<D>> B(system_->joint.data() + (*tree_)[e.joint].block);
+    pivot.noalias() = Sm.transpose() * Um;
     pivot += B;
-    if (exact_) scale += B.cwiseAbs().maxCoeff();
+    if (exact_) {
+      const Mat6 size = Eigen::Map<const Mat6>(W).cwiseAbs();
+      scale =
+          (Sm.cwiseAbs().transpose() * size * Sm.cwiseAbs()).diagonal().maxCoeff() + B.cwiseAbs().maxCoeff();
+    }
   } else if constexpr (D == 6) {
-    U_own = W;
-    pivot = W;
+    pivot = Eigen::Map<const Mat6>(W);
   }
   MatD<D> inverse;
-  Eigen::Map<VecD<D>> given(given_.data() + p.column);
-  given.setZero();
+  Eigen::Map<VecD<D>>{given_.data() + p.column}.setZero();
   const JointLock* lock = e.kind == Kind::along_joint ? system_->lock(e.joint) : nullptr;
   if (lock && lock->rows > 0)
     apply_lock<D>(s, *lock, pivot, scale, inverse);
   else
     inverse = invert<D>(s, pivot, scale);
-  Eigen::Map<MatD<D>>(D_.data() + p.square) = pivot;
-  Eigen::Map<MatD<D>>(D_inverse_.data() + p.square) = inverse;
+  Eigen::Map<MatD<D>>{D_.data() + p.square} = pivot;
+  Eigen::Map<MatD<D>>{D_inverse_.data() + p.square} = inverse;
 
   // U_k of all neighbours, V_k = U_k D⁻¹
-  const int count = e.neighbour_count;
   double* U = U_.data() + 6 * p.U;
-  for (int k = 0; k < count; ++k) {
-    Eigen::Map<Mat6D<D>> Uk(U + 6 * D * k);
+  for (int k = 0; k < e.neighbour_count; ++k, U += 6 * D) {
+    const double* Wk = block(order_.own[e.own + 1 + k]);
     if (e.kind != Kind::along_joint) {
-      if constexpr (D == 6) Uk = blocks_[e.block + k].transpose();
+      if constexpr (D == 6) Eigen::Map<Mat6>{U} = Eigen::Map<const Mat6>(Wk).transpose();
     } else if (k != e.toward_slot) {
-      Uk.noalias() = blocks_[e.block + k].transpose() * S;
+      block6::transpose_times<D>(Wk, S, U);
     } else {
-      shift_rows(shift_[s], U_own);
-      if (e.tied) U_own.noalias() += blocks_[e.block + k].transpose() * S;
+      Eigen::Map<Mat6D<D>> Uq(U);
+      if (e.tied)
+        block6::transpose_times<D>(Wk, S, U);
+      else
+        Uq.setZero();
+      for (int j = 0; j < D; ++j)
+        block6::store6(U + 6 * j, block6::load6(U + 6 * j) + block6::shifted(shift_[s], U_own + 6 * j));
       if (!system_->coupling.empty())
-        U_own += Eigen::Map<const Mat6D<D>>(system_->coupling.data() + 6 * (*tree_)[e.joint].v);
-      Uk = U_own;
+        Uq += Eigen::Map<const Mat6D<D>>(system_->coupling.data() + 6 * (*tree_)[e.joint].v);
     }
-    Eigen::Map<Mat6D<D>>(V_.data() + 6 * D * k).noalias() = Uk * inverse;
+    Eigen::Map<Mat6D<D>>(V_.data() + 6 * D * k).noalias() = Eigen::Map<const Mat6D<D>>(U) * inverse;
   }
-
-  const int inner = count - e.loop_count;
-  const int* target = order_.targets.data() + e.target;
-  for (int k = 0; k < inner; ++k) {
-    const Eigen::Map<const Mat6D<D>> Vk(V_.data() + 6 * D * k);
-    for (int l = k; l < count; ++l) {
-      const Eigen::Map<const Mat6D<D>> Ul(U + 6 * D * l);
-      blocks_[*target++].noalias() -= Vk * Ul.transpose();
-    }
-  }
-  if (e.loop_count > 0) update_loops(s, V_.data());
+  update_neighbours<D>(s);
 }
 
-void Gaba::update_loops(int s, const double* V) {
+// Λ_kl −= V_k U_lᵀ, six rows a loop whatever it has.
+LIMBER_INLINE void Gaba::update_loops(int s, const double* V) {
   const Elimination& e = order_.steps[s];
   const int d = pivots_[s].dofs, n = tree_->size();
   const double* U = U_.data() + 6 * pivots_[s].U;
-  using Columns = Eigen::Map<const Eigen::Matrix<double, 6, Eigen::Dynamic, 0, 6, 6>>;
   const int* around = order_.neighbours.data() + e.neighbours;
-  for (int k = e.neighbour_count - e.loop_count; k < e.neighbour_count; ++k) {
-    const int row = order_.loop_offset[around[k] - 2 * n];
-    const int rows = pattern_->loops[around[k] - 2 * n].capacity;
-    const Columns Vk(V + 6 * d * k, 6, d);
-    for (int l = k; l < e.neighbour_count; ++l) {
-      const int column = order_.loop_offset[around[l] - 2 * n];
-      const int columns = pattern_->loops[around[l] - 2 * n].capacity;
-      const Columns Ul(U + 6 * d * l, 6, d);
-      for (int c = 0; c < columns; ++c)
-        for (int r = 0; r < rows; ++r) {
-          double sum = 0;
-          for (int j = 0; j < d; ++j) sum += Vk(r, j) * Ul(c, j);
-          loops_(row + r, column + c) -= sum;
-        }
+  for (int l = e.neighbour_count - e.loop_count; l < e.neighbour_count; ++l) {
+    const int loop = around[l] - 2 * n;
+    for (int c = 0; c < pattern_->loops[loop].capacity; ++c) {
+      double* column = loops_.data() + (order_.loop_offset[loop] + c) * loops_.rows();
+      for (int k = e.neighbour_count - e.loop_count; k <= l; ++k) {
+        double* to = column + order_.loop_offset[around[k] - 2 * n];
+        block6::Six sum = block6::load6(to);
+        for (int j = 0; j < d; ++j) sum = sum - U[6 * (d * l + j) + c] * block6::load6(V + 6 * (d * k + j));
+        block6::store6(to, sum);
+      }
     }
   }
+}
+
+// W_kl −= U_k D⁻¹ U_lᵀ. Of a loop only as many columns as it has rows.
+template <int D>
+LIMBER_INLINE void Gaba::update_neighbours(int s) {
+  const Elimination& e = order_.steps[s];
+  const double *V = V_.data(), *U = U_.data() + 6 * pivots_[s].U;
+  const int inner = e.neighbour_count - e.loop_count;
+  const int *target = order_.targets.data() + e.target,
+            *loop = order_.neighbours.data() + e.neighbours + inner;
+  for (int k = 0; k < inner; ++k) {
+    for (int l = k; l < inner; ++l)
+      block6::subtract_product<D>(V + 6 * D * k, U + 6 * D * l, 3, block(*target++));
+    for (int l = 0; l < e.loop_count; ++l) {
+      const int rows = pattern_->loops[loop[l] - 2 * tree_->size()].capacity;
+      block6::subtract_product<D>(V + 6 * D * k, U + 6 * D * (inner + l), (rows + 1) / 2, block(*target++));
+    }
+  }
+  if (e.loop_count > 0) update_loops(s, V);
 }
 
 void Gaba::note_pivot(int s, double value, double scale) {
@@ -450,27 +497,55 @@ void Gaba::apply_lock(int s, const JointLock& lock, const MatD<D>& pivot, double
 }
 
 // What the body still carries goes to the far end of its joint.
-void Gaba::transfer(int s) {
+LIMBER_INLINE void Gaba::transfer(int s) {
   const Elimination& e = order_.steps[s];
   const Vec3& r = shift_[s];
   const int q = e.toward_slot, count = e.neighbour_count;
-  const int* targets = order_.targets.data() + e.target;
+  const int *own = order_.own.data() + e.own, *targets = order_.targets.data() + e.target;
   const auto target = [&](int k, int l) {  // k ≤ l
-    return targets[k * count - k * (k - 1) / 2 + (l - k)];
+    return block(targets[k * count - k * (k - 1) / 2 + (l - k)]);
   };
-  Mat6& own = blocks_[target(q, q)];
-  own += shift_block(r, blocks_[order_.diagonal[e.node]]);
+  block6::add_shifted_both(r, block(own[0]), target(q, q));
   for (int k = 0; k < count; ++k) {
     if (k == q && !e.tied) continue;
-    Mat6 Z = blocks_[e.block + k];
-    shift_rows(r, Z);
-    if (k == q)
-      own += Z + Z.transpose();
-    else if (q < k)
-      blocks_[target(q, k)] += Z;
-    else
-      blocks_[target(k, q)] += Z.transpose();
+    const double* W = block(own[1 + k]);
+    if (q <= k) block6::add_shifted(r, W, target(q, k));
+    if (k <= q) block6::add_shifted_turned(r, W, target(k, q));
   }
 }
+
+constexpr std::size_t ahead = 8;  // steps
+
+// Rare: bodies afloat, multipliers, free joints.
+void Gaba::eliminate_six(int s) { eliminate<6>(s); }
+
+LIMBER_KERNEL void eliminate_all_kernel(Gaba& g) {
+  const std::size_t steps = g.order_.steps.size();
+  for (std::size_t i = 0; i < steps; ++i) {
+    const int s = static_cast<int>(i);
+    const Elimination& e = g.order_.steps[i];
+    if (i + ahead < steps) fetch(g.order_, *g.system_, i + ahead);
+    for (int k = 0; k < e.birth_count; ++k) g.bear(g.order_.births[e.births + k]);
+    g.set_subspace(s);
+    switch (g.pivots_[i].dofs) {
+      case 0:
+        break;
+      case 1:
+        g.eliminate<1>(s);
+        break;
+      case 2:
+        g.eliminate<2>(s);
+        break;
+      case 3:
+        g.eliminate<3>(s);
+        break;
+      default:
+        g.eliminate_six(s);
+    }
+    if (e.toward >= 0) g.transfer(s);
+  }
+}
+
+void Gaba::eliminate_all() { eliminate_all_kernel(*this); }
 
 }  // namespace limber::multibody

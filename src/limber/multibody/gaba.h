@@ -15,6 +15,7 @@
 
 #include <vector>
 
+#include "limber/math/pack.h"
 #include "limber/multibody/elimination_order.h"
 
 namespace limber::multibody {
@@ -72,18 +73,22 @@ class Gaba {
     double shift = 0;
   };
 
-  void scatter();
-  void scatter_cut(int joint);
-  void scatter_loops();
+  void prepare();
+  void prepare_cut(int joint);
+  void prepare_loops();
+  void eliminate_all();
+  void bear(const BlockBirth& birth);
   void set_subspace(int s);
-  void eliminate_any(int s);
   template <int D>
   void eliminate(int s);
+  void eliminate_six(int s);
   template <int D>
   Eigen::Matrix<double, D, D> invert(int s, Eigen::Matrix<double, D, D>& pivot, double scale);
   template <int D>
   void apply_lock(int s, const JointLock& lock, const Eigen::Matrix<double, D, D>& pivot, double scale,
                   Eigen::Matrix<double, D, D>& inverse);
+  template <int D>
+  void update_neighbours(int s);
   void transfer(int s);
   void update_loops(int s, const double* V);
   void factor_loops();
@@ -97,13 +102,18 @@ class Gaba {
   void solve_plain(const BlockRhs& rhs, Scratch& w, BlockSolution& x, bool homogeneous) const;
   void make_border();
   void note_pivot(int s, double value, double scale);
+  double* block(int slot);
+  friend void eliminate_all_kernel(Gaba& gaba);
+  friend void forward_kernel(const Gaba& gaba, const BlockRhs& rhs, bool homogeneous, Scratch& w);
+  friend void backward_kernel(const Gaba& gaba, Scratch& w, BlockSolution& x);
 
   const Tree* tree_;
   const Pattern* pattern_;
   const BlockSystem* system_ = nullptr;
   EliminationOrder order_;
   std::vector<Pivot> pivots_;          // (steps)
-  std::vector<Mat6> blocks_;           // W
+  math::Numbers blocks_;               // (slots x block6::stride) W
+  std::vector<Mat6> prepared_;         // blocks to which cuts and loops add
   std::vector<double> S_, U_, V_;      // columns of 6
   std::vector<double> D_, D_inverse_;  // per step
   std::vector<double> given_;          // per column: a_g

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "limber/multibody/block6_kernels.h"
 #include "limber/multibody/gaba.h"
 
 namespace limber::multibody {
@@ -110,24 +111,54 @@ void Gaba::solve_loops(Scratch& w) const {
 }
 
 template <int D>
-void Gaba::forward_step(int s, const BlockRhs& rhs, Scratch& w, bool homogeneous) const {
+LIMBER_INLINE void Gaba::forward_step(int s, const BlockRhs& rhs, Scratch& w, bool homogeneous) const {
+  using namespace block6;
   const Elimination& e = order_.steps[s];
   const Pivot& p = pivots_[s];
-  const Vec6& F = w.F[e.node];
+  const Six F = load6(w.F[e.node].data());
   Eigen::Map<VecD<D>> t(w.t.data() + p.column), y(w.y.data() + p.column);
   if (e.kind == Kind::along_joint) {
-    const Eigen::Map<const Mat6D<D>> S(S_.data() + 6 * p.column);
-    t = Eigen::Map<const VecD<D>>(rhs.tau.data() + (*tree_)[e.joint].v) + S.transpose() * F;
+    const double *S = S_.data() + 6 * p.column, *tau = rhs.tau.data() + (*tree_)[e.joint].v;
+    for (int j = 0; j < D; ++j) t[j] = tau[j] + sum(load6(S + 6 * j) * F);
   } else if constexpr (D == 6) {
-    t = F;
+    store6(t.data(), F);
   }
   const Eigen::Map<const MatD<D>> inverse(D_inverse_.data() + p.square);
   y.noalias() = inverse * t;
   if (!homogeneous) y += Eigen::Map<const VecD<D>>(given_.data() + p.column);
   const int* around = order_.neighbours.data() + e.neighbours;
   const double* U = U_.data() + 6 * p.U;
-  for (int k = 0; k < e.neighbour_count; ++k)
-    w.F[around[k]].noalias() -= Eigen::Map<const Mat6D<D>>(U + 6 * D * k) * y;
+  for (int k = 0; k < e.neighbour_count; ++k, U += 6 * D) {
+    double* Fk = w.F[around[k]].data();
+    Six sum = load6(Fk);
+    for (int j = 0; j < D; ++j) sum = sum - y[j] * load6(U + 6 * j);
+    store6(Fk, sum);
+  }
+  if (e.toward < 0) return;
+  double* Fq = w.F[e.toward].data();
+  store6(Fq, load6(Fq) + shifted(shift_[s], F));
+}
+
+LIMBER_KERNEL void forward_kernel(const Gaba& g, const BlockRhs& rhs, bool homogeneous, Gaba::Scratch& w) {
+  for (std::size_t i = 0; i < g.order_.steps.size(); ++i) {
+    const int s = static_cast<int>(i);
+    switch (g.pivots_[i].dofs) {
+      case 0:
+        g.forward_step<0>(s, rhs, w, homogeneous);
+        break;
+      case 1:
+        g.forward_step<1>(s, rhs, w, homogeneous);
+        break;
+      case 2:
+        g.forward_step<2>(s, rhs, w, homogeneous);
+        break;
+      case 3:
+        g.forward_step<3>(s, rhs, w, homogeneous);
+        break;
+      default:
+        g.forward_step<6>(s, rhs, w, homogeneous);
+    }
+  }
 }
 
 void Gaba::forward(const BlockRhs& rhs, Scratch& w, bool homogeneous) const {
@@ -149,47 +180,57 @@ void Gaba::forward(const BlockRhs& rhs, Scratch& w, bool homogeneous) const {
       if (link.parent >= 0)
         F[link.parent] -= shift_wrench(f, system_->origin[i] - system_->origin[link.parent]);
     }
-  for (std::size_t s = 0; s < order_.steps.size(); ++s) {
-    const int step = static_cast<int>(s);
-    switch (pivots_[s].dofs) {
-      case 0:
-        break;
-      case 1:
-        forward_step<1>(step, rhs, w, homogeneous);
-        break;
-      case 2:
-        forward_step<2>(step, rhs, w, homogeneous);
-        break;
-      case 3:
-        forward_step<3>(step, rhs, w, homogeneous);
-        break;
-      default:
-        forward_step<6>(step, rhs, w, homogeneous);
-    }
-    const Elimination& e = order_.steps[s];
-    if (e.toward >= 0) F[e.toward] += shift_wrench(F[e.node], shift_[s]);
-  }
+  forward_kernel(*this, rhs, homogeneous, w);
 }
 
 template <int D>
-void Gaba::backward_step(int s, Scratch& w, BlockSolution& x) const {
+LIMBER_INLINE void Gaba::backward_step(int s, Scratch& w, BlockSolution& x) const {
+  using namespace block6;
   const Elimination& e = order_.steps[s];
   const Pivot& p = pivots_[s];
-  VecD<D> sum = VecD<D>::Zero();
   const int* around = order_.neighbours.data() + e.neighbours;
   const double* U = U_.data() + 6 * p.U;
-  for (int k = 0; k < e.neighbour_count; ++k)
-    sum.noalias() += Eigen::Map<const Mat6D<D>>(U + 6 * D * k).transpose() * w.phi[around[k]];
-  const VecD<D> a = Eigen::Map<const VecD<D>>(w.y.data() + p.column) -
-                    Eigen::Map<const MatD<D>>(D_inverse_.data() + p.square) * sum;
-  if (e.kind == Kind::along_joint) {
-    Eigen::Map<VecD<D>>(w.t.data() + p.column) -=
-        sum;  // what the joint's own motion balances, for lock_force
-    Eigen::Map<VecD<D>>(x.a.data() + (*tree_)[e.joint].v) = a;
-    w.phi[e.node] += Eigen::Map<const Mat6D<D>>(S_.data() + 6 * p.column) * a;
-  } else if constexpr (D == 6) {
-    w.phi[e.node] = a;
+  Six sums[D > 0 ? D : 1];
+  for (int j = 0; j < D; ++j) sums[j] = {pack(0), Two{0, 0}};
+  for (int k = 0; k < e.neighbour_count; ++k, U += 6 * D) {
+    const Six phi = load6(w.phi[around[k]].data());
+    for (int j = 0; j < D; ++j) sums[j] = sums[j] + load6(U + 6 * j) * phi;
   }
+  VecD<D> total;
+  for (int j = 0; j < D; ++j) total[j] = sum(sums[j]);
+  const VecD<D> a = Eigen::Map<const VecD<D>>(w.y.data() + p.column) -
+                    Eigen::Map<const MatD<D>>(D_inverse_.data() + p.square) * total;
+  double* phi = w.phi[e.node].data();
+  if (e.kind == Kind::along_joint) {
+    // What the joint's own motion balances, for lock_force.
+    Eigen::Map<VecD<D>>{w.t.data() + p.column} -= total;
+    Eigen::Map<VecD<D>>{x.a.data() + (*tree_)[e.joint].v} = a;
+    Six twist =
+        e.toward >= 0 ? load6(shift_twist(w.phi[e.toward], shift_[s]).data()) : Six{pack(0), Two{0, 0}};
+    for (int j = 0; j < D; ++j) twist = twist + a[j] * load6(S_.data() + 6 * (p.column + j));
+    store6(phi, twist);
+  } else if constexpr (D == 6) {
+    store6(phi, load6(a.data()));
+  }
+}
+
+LIMBER_KERNEL void backward_kernel(const Gaba& g, Gaba::Scratch& w, BlockSolution& x) {
+  for (int s = static_cast<int>(g.order_.steps.size()) - 1; s >= 0; --s) switch (g.pivots_[s].dofs) {
+      case 0:
+        g.backward_step<0>(s, w, x);
+        break;
+      case 1:
+        g.backward_step<1>(s, w, x);
+        break;
+      case 2:
+        g.backward_step<2>(s, w, x);
+        break;
+      case 3:
+        g.backward_step<3>(s, w, x);
+        break;
+      default:
+        g.backward_step<6>(s, w, x);
+    }
 }
 
 void Gaba::solve_plain(const BlockRhs& rhs, Scratch& w, BlockSolution& x, bool homogeneous) const {
@@ -207,26 +248,7 @@ void Gaba::solve_plain(const BlockRhs& rhs, Scratch& w, BlockSolution& x, bool h
     phi[2 * n + l].head(cap) = w.loops_x.segment(order_.loop_offset[l], cap);
     x.lambda[l] = phi[2 * n + l];
   }
-  for (int s = static_cast<int>(order_.steps.size()) - 1; s >= 0; --s) {
-    const Elimination& e = order_.steps[s];
-    if (e.kind == Kind::along_joint)
-      phi[e.node] = e.toward >= 0 ? shift_twist(phi[e.toward], shift_[s]) : Vec6(Vec6::Zero());
-    switch (pivots_[s].dofs) {
-      case 0:
-        break;
-      case 1:
-        backward_step<1>(s, w, x);
-        break;
-      case 2:
-        backward_step<2>(s, w, x);
-        break;
-      case 3:
-        backward_step<3>(s, w, x);
-        break;
-      default:
-        backward_step<6>(s, w, x);
-    }
-  }
+  backward_kernel(*this, w, x);
   std::copy_n(phi.begin(), n, x.twist.begin());
   if (order_.cuts > 0)
     for (int i = 0; i < n; ++i) {
