@@ -44,7 +44,7 @@ void Stepper::set_block_rhs(bool euler) {
 
 double Stepper::place_end() {
   Blocks& b = *w_.blocks;
-  multibody::kinematics(tree_, w_.q_end.data(), w_.v_end.data(), b.links_end, w_.workers.get());
+  multibody::poses(tree_, w_.q_end.data(), b.links_end, w_.workers.get());
   place_loops(s_, b.links_end, b.loops_end);
   return largest_gap(s_, b.loops_end);
 }

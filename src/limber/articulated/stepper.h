@@ -31,6 +31,7 @@ class Stepper {
 
   bool midpoint() const { return s_.options.integrator == Integrator::midpoint; }
   bool attempt(double t, double h);
+  bool turns_fast(double h) const;
   double gained_energy(double t, double h);
   bool solve(double t, double h);
   bool solve_euler(double t, double h);

@@ -26,6 +26,15 @@ void kinematics(const Tree& tree, const double* q, const double* v, std::vector<
   });
 }
 
+void poses(const Tree& tree, const double* q, std::vector<LinkMotion>& links, Workers* workers) {
+  walk_forward(tree, workers, [&](int i) {
+    const Link& link = tree[i];
+    LinkMotion& m = links[i];
+    m.X_PM = link.X_PF * joint_transform(link.kind, q + link.q);
+    m.X_WM = link.parent >= 0 ? links[link.parent].X_WM * m.X_PM : m.X_PM;
+  });
+}
+
 void integrate(const Tree& tree, const double* q, const double* v, double h, double* q_out) {
   for (const Link& link : tree.links()) integrate_joint(link.kind, q + link.q, v + link.v, h, q_out + link.q);
 }

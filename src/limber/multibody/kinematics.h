@@ -20,6 +20,9 @@ struct LinkMotion {
 void kinematics(const Tree& tree, const double* q, const double* v, std::vector<LinkMotion>& links,
                 Workers* workers = nullptr);
 
+// X_PM and X_WM alone.
+void poses(const Tree& tree, const double* q, std::vector<LinkMotion>& links, Workers* workers = nullptr);
+
 void integrate(const Tree& tree, const double* q, const double* v, double h, double* q_out);
 
 double kinetic_energy(const Tree& tree, const std::vector<LinkMotion>& links);
