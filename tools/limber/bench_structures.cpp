@@ -33,6 +33,7 @@ struct Subject {
   const char* parameter;
   int (*value)(int bodies);  // of the parameter, for about so many bodies
   double warm = h;           // [s] of the 20 steps that bring it into motion
+  const char* stiff = nullptr;  // EA of springs with about k = 1e6, which are measured too
 };
 
 int tree_levels(int bodies) {
@@ -46,9 +47,9 @@ constexpr Subject subjects[] = {
     {"bridge", "bridge.yaml", "links", [](int n) { return n; }},
     {"bridge_flexible", "bridge-flexible.yaml", "links", [](int n) { return (n + 1) / 3; }},
     {"bridge_many", "bridge-many.yaml", "links", [](int n) { return (n + 1) / 3; }},
-    {"tree", "tree.yaml", "levels", tree_levels},
+    {"tree", "tree.yaml", "levels", tree_levels, h, "2e6"},
     {"tree_leaves", "tree-leaves.yaml", "levels", tree_levels},
-    {"umbrella", "umbrella.yaml", "n", [](int n) { return std::max(2, 2 * ((n + 12) / 24)); }},
+    {"umbrella", "umbrella.yaml", "n", [](int n) { return std::max(2, 2 * ((n + 12) / 24)); }, h, "4e6"},
     // A loop for every third body. It falls too violently for long steps at once.
     {"rope_ladder", "rope-ladder.yaml", "rungs", [](int n) { return n / 3; }, h / 10},
 };
@@ -115,10 +116,11 @@ void velocity_form(const SystemData& s, const State& state, Blocks& b, BlockRhs&
   for (Vec6& g : rhs.g) g.setZero();
 }
 
-Timing measure(const Subject& subject, int size) {
+Timing measure(const Subject& subject, int size, const char* strength = nullptr) {
   const auto file = scene_folder() / subject.file;
   scene::LoadOptions load;
   load.set = {{subject.parameter, fmt::format("{}", subject.value(size))}};
+  if (strength) load.set.emplace_back("strength", strength);
   const scene::Scene scene = scene::load(file, load);
   Timing t;
 
@@ -256,6 +258,13 @@ void bench_structures(std::vector<Figure>& figures) {
       if (t.pcg_rows > 0)
         figures.push_back({S + "_speedup_over_pcg_1000", t.pcg_rows / t.gaba, "x", "the published PCG"});
       figures.push_back({S + "_step_over_solve_1000", t.step / t.gaba, "x", "its own solve"});
+      if (subject.stiff) {
+        const Timing k = measure(subject, size, subject.stiff);
+        const std::string springs = fmt::format("the published PCG, springs with EA = {}", subject.stiff);
+        figures.push_back({S + "_stiff_speedup_over_pcg_1000", k.pcg_rows / k.gaba, "x", springs});
+        figures.push_back(
+            {S + "_stiff_pcg_iterations_1000", static_cast<double>(k.pcg_rows_iterations), "", springs});
+      }
       figures.push_back({S + "_allocations_per_step_1000", t.allocations, "", "calls of the allocator"});
     }
     figures.push_back({S + "_exponent", exponent(fit), "", "over 100 … 10,000 bodies; 1 is linear"});

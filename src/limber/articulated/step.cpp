@@ -42,7 +42,7 @@ bool Stepper::advance(double t, double h, int depth) {
     good = attempt(t, h);
     closed_stages_ = false;
   }
-  if (good && !second_order && has_loops() && depth < max_split_depth)
+  if (good && !second_order && has_loops() && depth < max_split_depth && (depth > 0 || turns_fast(h)))
     good = gained_energy(t, h) <= most_gain / (1 << depth);
   if (good) {
     commit();
@@ -54,8 +54,8 @@ bool Stepper::advance(double t, double h, int depth) {
   return advance(t, h / 2, depth + 1) && advance(t + h / 2, h / 2, depth + 1);
 }
 
-// Whether a link turns by more than a fiftieth of a radian in the step. What velocity terms can gain in one
-// is of the square of that.
+// Whether a link turns by more than a fiftieth of a radian in a step. What velocity terms can gain in a whole
+// one is of the square of that.
 bool Stepper::turns_fast(double h) const {
   return std::ranges::any_of(
       w_.links, [&](const multibody::LinkMotion& m) { return h * m.V.head<3>().norm() > 0.02; });
@@ -67,7 +67,6 @@ double Stepper::gained_energy(double t, double h) {
   if (!s_.loads.empty() || !s_.drives.empty() || !s_.motions.empty() || !s_.riders.empty() ||
       !s_.wind_shapes.empty() || w_.held)
     return 0;
-  if (!turns_fast(h)) return 0;
   double kinetic = 0, elastic = 0;
   const auto at = [&](const std::vector<double>& q, const std::vector<double>& v, double time) {
     multibody::kinematics(tree_, q.data(), v.data(), w_.links_other, w_.workers.get());
