@@ -31,8 +31,8 @@ struct Subject {
   const char* key;
   const char* file;
   const char* parameter;
-  int (*value)(int bodies);  // of the parameter, for about so many bodies
-  double warm = h;           // [s] of the 20 steps that bring it into motion
+  int (*value)(int bodies);     // of the parameter, for about so many bodies
+  double warm = h;              // [s] of the 20 steps that bring it into motion
   const char* stiff = nullptr;  // EA of springs with about k = 1e6, which are measured too
 };
 

@@ -57,8 +57,8 @@ bool Stepper::advance(double t, double h, int depth) {
 // Whether a link turns by more than a fiftieth of a radian in a step. What velocity terms can gain in a whole
 // one is of the square of that.
 bool Stepper::turns_fast(double h) const {
-  return std::ranges::any_of(
-      w_.links, [&](const multibody::LinkMotion& m) { return h * m.V.head<3>().norm() > 0.02; });
+  return std::ranges::any_of(w_.links,
+                             [&](const multibody::LinkMotion& m) { return h * m.V.head<3>().norm() > 0.02; });
 }
 
 // What a step of first order has made of nothing, of the kinetic energy: turning loops can gain at large

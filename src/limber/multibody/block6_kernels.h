@@ -56,7 +56,7 @@ LIMBER_INLINE double sum(Six x) { return ((x.a[0] + x.a[2]) + x.b[0]) + ((x.a[1]
 // W −= V Uᵀ in the first 2 `pairs` columns of W; V and U have D columns.
 template <int D>
 LIMBER_INLINE void subtract_product(const double* V, const double* U, int pairs, double* W) {
-  Column v[D];
+  Column v[D > 0 ? D : 1];
   for (int j = 0; j < D; ++j) v[j] = column(V + 6 * j);
   for (int p = 0; p < 2 * pairs; p += 2) {
     double* w = W + 6 * p;
@@ -67,6 +67,13 @@ LIMBER_INLINE void subtract_product(const double* V, const double* U, int pairs,
     }
     store(w, w0), store(w + 4, w1), store(w + 8, w2);
   }
+}
+
+// x − V u for D columns of V and every sixth number of U.
+template <int D>
+LIMBER_INLINE Six less_product(Six x, const double* V, const double* U) {
+  for (int j = 0; j < D; ++j) x = x - U[6 * j] * load6(V + 6 * j);
+  return x;
 }
 
 // U = W S, D columns.
@@ -117,21 +124,25 @@ LIMBER_INLINE Six shifted(const Vec3& r, const double* w) {
   return x;
 }
 
-// T += Xᵀ W.
-LIMBER_INLINE void add_shifted(const Vec3& r, const double* W, double* T) {
-  for (int c = 0; c < 6; ++c) store6(T + 6 * c, load6(T + 6 * c) + shifted(r, W + 6 * c));
+// T += Xᵀ W − V Uᵀ; V and U have D columns.
+template <int D>
+LIMBER_INLINE void add_shifted(const Vec3& r, const double* W, const double* V, const double* U, double* T) {
+  for (int c = 0; c < 6; ++c)
+    store6(T + 6 * c, load6(T + 6 * c) + less_product<D>(shifted(r, W + 6 * c), V, U + c));
 }
 
-// T += (Xᵀ W)ᵀ.
-LIMBER_INLINE void add_shifted_turned(const Vec3& r, const double* W, double* T) {
+// T += (Xᵀ W)ᵀ − V Uᵀ.
+template <int D>
+LIMBER_INLINE void add_shifted_turned(const Vec3& r, const double* W, const double* V, const double* U,
+                                      double* T) {
   Six z[6];
   for (int c = 0; c < 6; ++c) z[c] = shifted(r, W + 6 * c);
   const Pack ab_lo = __builtin_shufflevector(z[0].a, z[1].a, 0, 4, 2, 6),
              ab_hi = __builtin_shufflevector(z[0].a, z[1].a, 1, 5, 3, 7),
              cd_lo = __builtin_shufflevector(z[2].a, z[3].a, 0, 4, 2, 6),
              cd_hi = __builtin_shufflevector(z[2].a, z[3].a, 1, 5, 3, 7);
-  const auto add = [T](int row, Pack first, double fifth, double sixth) LIMBER_LAMBDA {
-    store6(T + 6 * row, load6(T + 6 * row) + Six{first, Two{fifth, sixth}});
+  const auto add = [=](int row, Pack first, double fifth, double sixth) LIMBER_LAMBDA {
+    store6(T + 6 * row, load6(T + 6 * row) + less_product<D>(Six{first, Two{fifth, sixth}}, V, U + row));
   };
   add(0, __builtin_shufflevector(ab_lo, cd_lo, 0, 1, 4, 5), z[4].a[0], z[5].a[0]);
   add(1, __builtin_shufflevector(ab_hi, cd_hi, 0, 1, 4, 5), z[4].a[1], z[5].a[1]);
@@ -141,9 +152,11 @@ LIMBER_INLINE void add_shifted_turned(const Vec3& r, const double* W, double* T)
   add(5, Pack{z[0].b[1], z[1].b[1], z[2].b[1], z[3].b[1]}, z[4].b[1], z[5].b[1]);
 }
 
-// T += Xᵀ W X for a symmetric W = (A, B; Bᵀ, C). Its lower left is not read and that of T follows from the
-// upper right, so that rounding leaves T symmetric over thousands of bodies.
-LIMBER_INLINE void add_shifted_both(const Vec3& r, const double* W, double* T) {
+// T += Xᵀ W X − V Uᵀ for a symmetric W = (A, B; Bᵀ, C). Its lower left is not read and that of what is added
+// follows from the upper right, so that rounding leaves T symmetric over thousands of bodies.
+template <int D>
+LIMBER_INLINE void add_shifted_both(const Vec3& r, const double* W, const double* V, const double* U,
+                                    double* T) {
   Six z[6];
   for (int c = 3; c < 6; ++c) z[c] = shifted(r, W + 6 * c);
   for (int c = 0; c < 3; ++c) {
@@ -155,9 +168,9 @@ LIMBER_INLINE void add_shifted_both(const Vec3& r, const double* W, double* T) {
   z[2] = z[2] + (r[0] * z[4] - r[1] * z[3]);
   for (int c = 0; c < 3; ++c) {
     const Six x = {Pack{z[c].a[0], z[c].a[1], z[c].a[2], z[3].a[c]}, Two{z[4].a[c], z[5].a[c]}};
-    store6(T + 6 * c, load6(T + 6 * c) + x);
+    store6(T + 6 * c, load6(T + 6 * c) + less_product<D>(x, V, U + c));
   }
-  for (int c = 3; c < 6; ++c) store6(T + 6 * c, load6(T + 6 * c) + z[c]);
+  for (int c = 3; c < 6; ++c) store6(T + 6 * c, load6(T + 6 * c) + less_product<D>(z[c], V, U + c));
 }
 
 }  // namespace limber::multibody::block6

@@ -407,23 +407,36 @@ LIMBER_INLINE void Gaba::update_loops(int s, const double* V) {
   }
 }
 
-// W_kl −= U_k D⁻¹ U_lᵀ. Of a loop only as many columns as it has rows.
+// W_kl −= U_k D⁻¹ U_lᵀ, and what the body still carries goes to the far end q of its joint. Of a loop only as
+// many columns as it has rows.
 template <int D>
 LIMBER_INLINE void Gaba::update_neighbours(int s) {
   const Elimination& e = order_.steps[s];
+  const Vec3& r = shift_[s];
   const double *V = V_.data(), *U = U_.data() + 6 * pivots_[s].U;
-  const int inner = e.neighbour_count - e.loop_count;
-  const int *target = order_.targets.data() + e.target,
-            *loop = order_.neighbours.data() + e.neighbours + inner;
-  for (int k = 0; k < inner; ++k) {
-    for (int l = k; l < inner; ++l)
-      block6::subtract_product<D>(V + 6 * D * k, U + 6 * D * l, 3, block(*target++));
-    for (int l = 0; l < e.loop_count; ++l) {
-      const int rows = pattern_->loops[loop[l] - 2 * tree_->size()].capacity;
-      block6::subtract_product<D>(V + 6 * D * k, U + 6 * D * (inner + l), (rows + 1) / 2, block(*target++));
+  const int q = e.toward_slot, inner = e.neighbour_count - e.loop_count;
+  const int *own = order_.own.data() + e.own, *target = order_.targets.data() + e.target;
+  const int* loop = order_.neighbours.data() + e.neighbours + inner;
+  for (int k = 0; k < inner; ++k)
+    for (int l = k; l < e.neighbour_count; ++l) {
+      const double *Vk = V + 6 * D * k, *Ul = U + 6 * D * l;
+      double* W = block(*target++);
+      if (k != q && l != q) {
+        const int columns = l < inner ? 6 : pattern_->loops[loop[l - inner] - 2 * tree_->size()].capacity;
+        block6::subtract_product<D>(Vk, Ul, (columns + 1) / 2, W);
+      } else if (k != l) {
+        if (k == q)
+          block6::add_shifted<D>(r, block(own[1 + l]), Vk, Ul, W);
+        else
+          block6::add_shifted_turned<D>(r, block(own[1 + k]), Vk, Ul, W);
+      } else {
+        block6::add_shifted_both<D>(r, block(own[0]), Vk, Ul, W);
+        if (!e.tied) continue;
+        block6::add_shifted<0>(r, block(own[1 + q]), Vk, Ul, W);
+        block6::add_shifted_turned<0>(r, block(own[1 + q]), Vk, Ul, W);
+      }
     }
-  }
-  if (e.loop_count > 0) update_loops(s, V);
+  if (D > 0 && e.loop_count > 0) update_loops(s, V);
 }
 
 void Gaba::note_pivot(int s, double value, double scale) {
@@ -496,24 +509,6 @@ void Gaba::apply_lock(int s, const JointLock& lock, const MatD<D>& pivot, double
   given -= inverse * (pivot * given);
 }
 
-// What the body still carries goes to the far end of its joint.
-LIMBER_INLINE void Gaba::transfer(int s) {
-  const Elimination& e = order_.steps[s];
-  const Vec3& r = shift_[s];
-  const int q = e.toward_slot, count = e.neighbour_count;
-  const int *own = order_.own.data() + e.own, *targets = order_.targets.data() + e.target;
-  const auto target = [&](int k, int l) {  // k ≤ l
-    return block(targets[k * count - k * (k - 1) / 2 + (l - k)]);
-  };
-  block6::add_shifted_both(r, block(own[0]), target(q, q));
-  for (int k = 0; k < count; ++k) {
-    if (k == q && !e.tied) continue;
-    const double* W = block(own[1 + k]);
-    if (q <= k) block6::add_shifted(r, W, target(q, k));
-    if (k <= q) block6::add_shifted_turned(r, W, target(k, q));
-  }
-}
-
 constexpr std::size_t ahead = 8;  // steps
 
 // Rare: bodies afloat, multipliers, free joints.
@@ -529,6 +524,7 @@ LIMBER_KERNEL void eliminate_all_kernel(Gaba& g) {
     g.set_subspace(s);
     switch (g.pivots_[i].dofs) {
       case 0:
+        g.update_neighbours<0>(s);
         break;
       case 1:
         g.eliminate<1>(s);
@@ -542,7 +538,6 @@ LIMBER_KERNEL void eliminate_all_kernel(Gaba& g) {
       default:
         g.eliminate_six(s);
     }
-    if (e.toward >= 0) g.transfer(s);
   }
 }
 

@@ -89,7 +89,6 @@ class Gaba {
                   Eigen::Matrix<double, D, D>& inverse);
   template <int D>
   void update_neighbours(int s);
-  void transfer(int s);
   void update_loops(int s, const double* V);
   void factor_loops();
   void factor_loops_exact();
