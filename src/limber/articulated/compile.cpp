@@ -182,7 +182,8 @@ void choose_solver(SystemData& s) {
   if (rows > many_loop_rows) {
     auto plan = std::make_shared<const multibody::LoopPlan>(s.tree, s.pattern);
     constexpr double rounds = 4;  // of the elimination: as much as its iterations cost
-    if (rows * rows * rows / 3 > rounds * plan->order.flops) {
+    constexpr double slower = 3;  // a flop of the dense block, pivoted and one number at a time
+    if (slower * rows * rows * rows / 3 > rounds * plan->order.flops) {
       s.loop_plan = std::move(plan);
       return;
     }
