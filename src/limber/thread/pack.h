@@ -1,46 +1,21 @@
-// Four doubles side by side, and small vectors and matrices of them: an element kernel written once runs on
-// four elements. Only +, −, ×, ÷ and √ of each lane: the same bits on every CPU, whatever its vectors' width.
+// Small vectors and matrices of packs: an element kernel written once runs on four elements. Only +, −, ×, ÷
+// and √ of each lane: the same bits on every CPU, whatever its vectors' width.
 #pragma once
 
 #include <cmath>
-#include <cstddef>
-#include <new>
-#include <vector>
 
-#pragma GCC diagnostic ignored "-Wpsabi"  // packs are only passed to functions that are inlined
-
-#define LIMBER_INLINE inline __attribute__((always_inline))
-#define LIMBER_LAMBDA __attribute__((always_inline))
-// A kernel is compiled for wide vectors and for the oldest x86-64, and the one that fits is taken at the
-// start.
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define LIMBER_KERNEL __attribute__((target_clones("avx2", "default")))
-#else
-#define LIMBER_KERNEL
-#endif
+#include "limber/math/pack.h"
 
 namespace limber::thread {
 
-inline constexpr int lanes = 4;
-using Pack = double __attribute__((vector_size(32)));
-using LoosePack = double __attribute__((vector_size(32), aligned(8), may_alias));
+using math::lanes;
+using math::LineAllocator;
+using math::load;
+using math::Numbers;
+using math::pack;
+using math::Pack;
+using math::store;
 
-// Numbers that begin at a line of the cache, so that no pack of four is in two of them.
-template <class T>
-struct LineAllocator {
-  using value_type = T;
-  LineAllocator() = default;
-  template <class U>
-  LineAllocator(const LineAllocator<U>&) {}
-  T* allocate(std::size_t n) { return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{64})); }
-  void deallocate(T* p, std::size_t) { ::operator delete (p, std::align_val_t{64}); }
-  bool operator==(const LineAllocator&) const { return true; }
-};
-using Numbers = std::vector<double, LineAllocator<double>>;
-
-LIMBER_INLINE Pack pack(double x) { return Pack{x, x, x, x}; }
-LIMBER_INLINE Pack load(const double* p) { return *reinterpret_cast<const LoosePack*>(p); }
-LIMBER_INLINE void store(double* p, Pack x) { *reinterpret_cast<LoosePack*>(p) = x; }
 LIMBER_INLINE Pack root(Pack x) {
   return Pack{std::sqrt(x[0]), std::sqrt(x[1]), std::sqrt(x[2]), std::sqrt(x[3])};
 }
