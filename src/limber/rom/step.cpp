@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "limber/rom/system.h"
 
@@ -248,6 +249,28 @@ static void free_bodies(const SystemData& s, const State& state, double t, doubl
   }
 }
 
+// Why the step at hand makes no sense, or nothing: velocities that are not finite, an end that moves farther
+// in one step than its mechanism is large.
+static std::string what_is_lost(const SystemData& s, double h, const WorkspaceData& w) {
+  bool finite = std::all_of(w.prop_v.begin(), w.prop_v.end(), [](double x) { return std::isfinite(x); });
+  for (const MechanismScratch& x : w.mechanisms) finite = finite && x.v_new.allFinite();
+  if (!finite) return "a velocity is no longer finite; a smaller step may help";
+  for (std::size_t k = 0; k < s.mechanisms.size(); ++k) {
+    const Mechanism& m = s.reduced.mechanisms[k];
+    for (std::size_t e = 0; e < m.ends.size(); ++e) {
+      const Vec6 move = h * w.mechanisms[k].v_new.segment<6>(s.mechanisms[k].base + 6 * static_cast<int>(e));
+      if (move.head<3>().norm() <= pi && move.tail<3>().norm() <= m.radius) continue;
+      return fmt::format(
+          "\"{}\" is flung away: in one step it would move farther than its mechanism is large; {}",
+          m.names[m.ends[e]],
+          m.points.size() > 1 ? "between points that are far apart stiff directions push against "
+                                "each other: take one point, or points closer together"
+                              : "a smaller step may help");
+    }
+  }
+  return "";
+}
+
 result::SolveReport step(const System& system, State& state, Workspace& workspace, double h) {
   const SystemData& s = system.data();
   WorkspaceData& w = workspace.data();
@@ -307,12 +330,9 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
       more = cut_servos(s, static_cast<int>(k), t, h, theta, w.mechanisms[k]) || more;
     if (!more) break;
   }
-  const std::vector<double>& prop_v = w.prop_v;
-  bool finite = std::all_of(prop_v.begin(), prop_v.end(), [](double x) { return std::isfinite(x); });
-  for (const MechanismScratch& x : w.mechanisms) finite = finite && x.v_new.allFinite();
-  if (!finite) {
+  if (const std::string lost = what_is_lost(s, h, w); !lost.empty()) {
     report.status = result::Status::diverged;
-    report.message = "a velocity is no longer finite; a smaller step may help";
+    report.message = lost;
     return report;
   }
 
@@ -369,7 +389,7 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
   }
   for (std::size_t p = 0; p < s.props.size(); ++p) {
     const PropPlace& prop = s.props[p];
-    const double* to = prop_v.data() + 6 * p;
+    const double* to = w.prop_v.data() + 6 * p;
     double* q = state.q.data() + prop.q;
     double* v = state.v.data() + prop.v;
     Pose X = pose_at(q);
