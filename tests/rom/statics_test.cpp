@@ -99,6 +99,31 @@ TEST_P(Mechanisms, PointsOnTheWay) {
   EXPECT_LT(5 * worst_many, worst_one);
 }
 
+// The energy at a point is the work of a load that grows until the mechanism rests there (steps of it,
+// trapezoidal).
+TEST(Energy, IsTheWorkOfTheLoad) {
+  Case c = case_of("C_serial_chain_7R");
+  c.options.points = {{0, {{c.options.ends[0], 0.4 * c.wrench.tail<3>(), Vec3::Zero()}}}};
+  const ReducedModel reduced = sim::reduce(c.model, c.options);
+  const Mechanism& m = reduced.mechanisms[0];
+  const Vec3 full = 0.4 * c.wrench.tail<3>();
+  const int steps = 100;
+  double work = 0;
+  Vec3 last = m.points[0].X[m.ends[0]].p;
+  for (int k = 1; k <= steps; ++k) {
+    Vec6 w = Vec6::Zero();
+    w.tail<3>() = full * k / steps;
+    const Vec3 now = sim::settle(c.model, m, {w}, 0, {}).point.X[m.ends[0]].p;
+    work += full.dot(now - last) * (k - 0.5) / steps;
+    last = now;
+  }
+  Blend blend(m);
+  blend_at(m, {{m.points[1].X[m.ends[0]]}, VecX(0), VecX(0)}, blend);
+  EXPECT_NEAR(blend.energy, work, 1e-4 * work);
+  blend_at(m, {{m.points[0].X[m.ends[0]]}, VecX(0), VecX(0)}, blend);
+  EXPECT_NEAR(blend.energy, 0, 1e-9 * work);
+}
+
 // Forces in all directions, until the end has moved by its whole size: points chosen by error keep it within
 // 2 % of the radius on every load that was tried. The Y, which stands in a singular pose, needs a smaller
 // range.

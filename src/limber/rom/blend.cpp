@@ -207,10 +207,11 @@ void blend_at(const Mechanism& m, const Ends& ends, Blend& out) {
   for (int k = 0; k < out.count; ++k) out.bend[k] = 0.5 * out.weight[k] * (out.mean - out.u[k]);
   // Force.
   out.force.setZero();
-  out.energy = 0;
+  out.energy = -m.points[0].energy;
   for (int k = 0; k < out.count; ++k) {
     const Point& p = m.points[out.point[k]];
     const VecX& u = out.u[k];
+    out.energy += out.weight[k] * p.energy;
     for (int i = 0; i < n; ++i) {
       double f = i < 6 * E ? p.wrench[i] : 0, elastic = 0;
       for (int j = 0; j < n; ++j) elastic += p.K(i, j) * u[j];
