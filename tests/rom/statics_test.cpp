@@ -95,7 +95,60 @@ TEST_P(Mechanisms, PointsOnTheWay) {
     worst_one = std::max(worst_one, joint_gap(m, a.X));
     worst_many = std::max(worst_many, joint_gap(m, b.X));
   }
+  std::printf("  worst gap %.5f with one point, %.5f with four\n", worst_one, worst_many);
   EXPECT_LT(5 * worst_many, worst_one);
+}
+
+// The energy at a point is the work of a load that grows until the mechanism rests there (steps of it,
+// trapezoidal).
+TEST(Energy, IsTheWorkOfTheLoad) {
+  Case c = case_of("C_serial_chain_7R");
+  c.options.points = {{0, {{c.options.ends[0], 0.4 * c.wrench.tail<3>(), Vec3::Zero()}}}};
+  const ReducedModel reduced = sim::reduce(c.model, c.options);
+  const Mechanism& m = reduced.mechanisms[0];
+  const Vec3 full = 0.4 * c.wrench.tail<3>();
+  const int steps = 100;
+  double work = 0;
+  Vec3 last = m.points[0].X[m.ends[0]].p;
+  for (int k = 1; k <= steps; ++k) {
+    Vec6 w = Vec6::Zero();
+    w.tail<3>() = full * k / steps;
+    const Vec3 now = sim::settle(c.model, m, {w}, 0, {}).point.X[m.ends[0]].p;
+    work += full.dot(now - last) * (k - 0.5) / steps;
+    last = now;
+  }
+  Blend blend(m);
+  blend_at(m, {{m.points[1].X[m.ends[0]]}, VecX(0), VecX(0)}, blend);
+  EXPECT_NEAR(blend.energy, work, 1e-4 * work);
+  blend_at(m, {{m.points[0].X[m.ends[0]]}, VecX(0), VecX(0)}, blend);
+  EXPECT_NEAR(blend.energy, 0, 1e-9 * work);
+}
+
+// Forces in all directions, until the end has moved by its whole size: points chosen by error keep it within
+// 2 % of the radius on every load that was tried. The Y, which stands in a singular pose, needs a smaller
+// range.
+TEST(Automatic, EndsWithinTwoPerCent) {
+  struct Range {
+    const char* name;
+    double force, reach;
+  };
+  for (const Range& range :
+       {Range{"C_serial_chain_7R", 1.95, 1}, Range{"C_Y_split", 3.5, 0.6},
+        Range{"C_closed_loop_4bar", 16.8, 1}, Range{"C_ladder_6_rungs_pinned_stack", 45, 1}}) {
+    Case c = case_of(range.name);
+    c.options.force = range.force;
+    c.options.most_points = 40;
+    const ReducedModel reduced = sim::reduce(c.model, c.options);
+    const Mechanism& m = reduced.mechanisms[0];
+    double reach = 0;
+    for (const Point& p : m.points)
+      reach = std::max(reach, (p.X[m.ends[0]].p - m.points[0].X[m.ends[0]].p).norm() / m.radius);
+    std::printf("%s up to %.2f N: %zu points, moved by %.2f; end %.4f gap %.4f of %d loads\n", range.name,
+                range.force, m.points.size(), reach, m.quality.end, m.quality.gap, m.quality.tested);
+    EXPECT_LT(m.quality.end, 0.02) << range.name;
+    EXPECT_GT(reach, range.reach) << range.name;
+    EXPECT_LT(m.points.size(), 40u) << range.name;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(C, Mechanisms,

@@ -22,7 +22,7 @@ struct CompareArguments {
 };
 
 std::string cost_name(const Comparison& c) {
-  return c.kind == Comparison::Kind::rest ? "time of the solve [s]" : "time of a step [s]";
+  return c.kind == Comparison::Kind::rest ? "time of the solve [ms]" : "time of a step [ms]";
 }
 
 Json to_json(const Comparison& c) {
@@ -85,7 +85,7 @@ void write_report(const Comparison& c, const scene::Scene& scene, const std::str
     Json row = Json::array({k.method, k.setting, k.error});
     if (k.force_error) row.push_back(*k.force_error);
     if (k.gap) row.push_back(*k.gap);
-    row.push_back(k.seconds);
+    row.push_back(1e3 * k.seconds);
     rows.push_back(std::move(row));
     if (std::ranges::find(methods, k.method) != methods.end()) continue;
     methods.push_back(k.method);
@@ -100,7 +100,7 @@ void write_report(const Comparison& c, const scene::Scene& scene, const std::str
       if (other.method == k.method && other.refusal.empty() && other.error > 0)
         points.emplace_back(other.seconds, other.error);
     std::ranges::sort(points);
-    for (const auto& [seconds, error] : points) x.push_back(seconds), y.push_back(error);
+    for (const auto& [seconds, error] : points) x.push_back(1e3 * seconds), y.push_back(error);
     if (!points.empty()) curves.push_back({{"label", k.method}, {"x", x}, {"y", y}});
   }
   Json plots = Json::array();
@@ -133,15 +133,29 @@ void write_report(const Comparison& c, const scene::Scene& scene, const std::str
   message(fmt::format("wrote {}", file));
 }
 
+bool is_unloaded(const Model& model, double t) {
+  return model.gravity().value(t).norm() == 0 && model.drives().empty() && model.springs().empty() &&
+         model.ties().empty() && !model.wind() &&
+         std::ranges::all_of(model.point_loads(), [&](const PointLoad& l) {
+           return l.force.value(t).norm() == 0 && l.moment.value(t).norm() == 0;
+         });
+}
+
 int compare(const CompareArguments& a) {
   const scene::Scene scene = load_scene(a.scene);
   return with_places(scene, [&] {
     const bool motion = a.motion || scene.model.beams().empty();
+    const double at = a.at.empty() ? 0.0 : parse_time("--at", a.at);
     const bool reduced = scene.run.method == sim::Method::rom && !a.motion && a.at.empty() && a.time.empty();
     const Comparison c = reduced  ? compare_reduced(scene)
                          : motion ? compare_motion(scene, a.time.empty() ? std::min(scene.run.time, 1.0)
                                                                          : parse_time("--time", a.time))
-                                  : compare_statics(scene, a.at.empty() ? 0.0 : parse_time("--at", a.at));
+                                  : compare_statics(scene, at);
+    if (!reduced && !motion && is_unloaded(scene.model, at))
+      message(
+          fmt::format("limber: nothing loads it at t = {:g} s, so all methods agree: --at TIME takes the "
+                      "loads of that time",
+                      at));
     if (!a.out.empty()) {
       if (viewer_page().empty()) throw result::IoError(a.out, page_is_missing);
       write_report(c, scene, a.out);

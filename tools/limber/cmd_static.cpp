@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <numbers>
@@ -188,7 +189,8 @@ void write_report(const StaticArguments& a, const scene::Scene& scene, const art
   StaticReportContent content;
   content.layout = system.layout();
   content.subtitle =
-      fmt::format("{}: where it comes to rest; {}", scene.file, f.result.stable() ? "stable" : "unstable");
+      fmt::format("{}: where it comes to rest; {}", std::filesystem::path(scene.file).filename().string(),
+                  f.result.stable() ? "stable" : "unstable");
   content.sources = scene.sources;
   content.tables = reaction_tables(system, f);
   if (!f.result.stable())

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "limber/result/layout_json.h"
 #include "limber/sim/driver.h"
@@ -29,6 +30,17 @@ bool is_literal(const scene::Parameter& p) {
   // What follows is a unit: nothing that computes with parameters.
   return text.find_first_of("+-(", i) == std::string_view::npos &&
          (i == text.size() || text[i] == ' ' || p.unit != "");
+}
+
+// What a method refuses can be hundreds of lines, one for each part: the first two, and how many more.
+std::string short_reason(const std::string& text) {
+  std::string out;
+  int lines = 0;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);)
+    if (!line.empty() && ++lines <= 2) out += (lines > 1 ? "; " : "") + line;
+  if (lines > 2) out += fmt::format("; and {} more", lines - 2);
+  return out;
 }
 
 }  // namespace
@@ -90,7 +102,7 @@ std::vector<MethodChoice> method_choices(const scene::Scene& scene, const sim::R
     try {
       const sim::Driver driver(scene.model, o);
     } catch (const std::exception& e) {
-      reason = e.what();
+      reason = short_reason(e.what());
     }
     if (method != sim::Method::articulated) {
       out.push_back({sim::to_string(method), sim::to_string(method), reason, reason.empty()});

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "limber/chain/chain.h"
 #include "limber/chain/stress.h"
@@ -63,7 +64,8 @@ void write_chain_report(const scene::Scene& scene, double time, const chain::Sta
     step.fields.push_back(stress_field(system, solver, rest));
     content.steps.push_back(std::move(step));
   }
-  content.subtitle = fmt::format("{}: where it comes to rest, by chain; {}", scene.file,
+  content.subtitle = fmt::format("{}: where it comes to rest, by chain; {}",
+                                 std::filesystem::path(scene.file).filename().string(),
                                  found.stable() ? "stable" : "not stable");
   Json rows = Json::array();
   for (const chain::Reaction& r : chain::reactions(system, solver, rest))

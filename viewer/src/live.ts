@@ -66,6 +66,7 @@ export class Live {
     const token = new URLSearchParams(location.search).get('token') ?? '';
     this.controls = new Controls(stage, (command) => this.send(command), (index) => this.scrub(index));
     this.plotBox = stage.addSection('Curves');
+    stage.hint = 'Drag a part to pull at it, click it to read its numbers, or choose it here:';
     this.socket = new WebSocket(`ws://${location.host}/live?token=${encodeURIComponent(token)}`);
     this.socket.binaryType = 'arraybuffer';
     this.socket.addEventListener('message', (e) => (typeof e.data === 'string' ? this.receive(JSON.parse(e.data)) : this.frame(e.data)));
@@ -118,10 +119,11 @@ export class Live {
     parts.fieldRange = (field) => this.range(field);
     this.controls.show(scene.parameters, scene.methods, scene.method, scene.control, scene.strength, scene.reducible);
     this.controls.setEnabled(this.inControl && scene.control);
-    byId('subtitle').textContent = scene.control ? `live, ${scene.method}` : `watching a run, ${scene.method}`;
+    const method = scene.methods.find((m) => m.name === scene.method)?.label ?? scene.method;
+    byId('subtitle').textContent = scene.control ? `live, ${method}` : `watching a run, ${method}`;
   }
   private framed = false;
-  private shownFrames = 0;
+  private followed = 0; // [ms] when the camera last looked whether all is in the picture
 
   private resetHistory(): void {
     this.history = [];
@@ -158,7 +160,11 @@ export class Live {
     }
     if (this.scrubbed < 0) {
       this.stage.show(frame);
-      if (++this.shownFrames % 10 === 0 && !frame.held) this.stage.view.follow(frame);
+      const now = performance.now();
+      if (now - this.followed > 400 && !frame.held) {
+        this.followed = now;
+        this.stage.view.follow(frame);
+      }
     }
     if (this.scrubbed >= 0) this.controls.showTime(this.history, this.scrubbed, frame);
     this.showHandle(frame);

@@ -22,21 +22,22 @@ export function byId(id: string): HTMLElement {
   return found;
 }
 
-// Six digits, with the unit scaled where that reads better: 25 MN, 1.2 mm.
-const prefixes: [number, string][] = [[1e9, 'G'], [1e6, 'M'], [1e3, 'k'], [1, ''], [1e-3, 'm'], [1e-6, 'µ']];
-const scalable = new Set(['N', 'Pa', 'J', 'm', 's', 'W', 'Hz', 'N m']);
-export function quantity(value: number, unit: string, digits = 6): string {
-  if (!Number.isFinite(value)) return String(value);
-  if (value === 0) return unit ? `0 ${unit}` : '0';
-  if (!scalable.has(unit)) return `${trim(value.toPrecision(digits))}${unit ? ` ${unit}` : ''}`;
-  const size = Math.abs(value);
-  const found = prefixes.find(([factor]) => size >= factor * 0.9995) ?? prefixes[prefixes.length - 1];
-  return `${trim((value / found[0]).toPrecision(digits))} ${found[1]}${unit}`;
+// The digits that count, with a power of ten only where zeros would have to be counted: 50000, 0.0025, 3.9e-5.
+export function digits(value: number, count = 6): string {
+  const rounded = Number(value.toPrecision(count));
+  const size = Math.abs(rounded);
+  return size !== 0 && (size < 1e-4 || size >= 1e7) ? rounded.toExponential().replace('e+', 'e') : String(rounded);
 }
 
-function trim(text: string): string {
-  if (text.includes('e')) return text.replace(/\.?0+e/, 'e');
-  return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+// Six digits, with the unit scaled where that reads better: 25 MN, 1.2 mm. Rounding errors (3e-12 m) keep their power of ten.
+const prefixes: [number, string][] = [[1e9, 'G'], [1e6, 'M'], [1e3, 'k'], [1, ''], [1e-3, 'm'], [1e-6, 'µ'], [1e-9, 'n']];
+const scalable = new Set(['N', 'Pa', 'J', 'm', 's', 'W', 'Hz', 'N m']);
+export function quantity(value: number, unit: string, count = 6): string {
+  if (!Number.isFinite(value)) return String(value);
+  if (value === 0) return unit ? `0 ${unit}` : '0';
+  const found = scalable.has(unit) ? prefixes.find(([factor]) => Math.abs(value) >= factor * 0.9995) : undefined;
+  if (!found) return `${digits(value, count)}${unit ? ` ${unit}` : ''}`;
+  return `${digits(value / found[0], count)} ${found[1]}${unit}`;
 }
 
 export function seconds(t: number): string {
@@ -58,7 +59,7 @@ export function table(head: string[], rows: (string | number)[][], caption?: str
   const body = element('tbody');
   for (const row of rows)
     body.append(element('tr', {}, ...row.map((cell, k) =>
-      element('td', {class: align[k]}, typeof cell === 'number' ? trim(cell.toPrecision(6)) : cell))));
+      element('td', {class: align[k]}, typeof cell === 'number' ? digits(cell) : cell))));
   t.append(body);
   return t;
 }

@@ -2,7 +2,7 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import {curveColor} from './colors';
-import {element} from './page';
+import {digits, element} from './page';
 
 export interface Curve {
   label: string;
@@ -13,6 +13,7 @@ export interface Curve {
 
 export interface PlotOptions {
   xLabel: string;
+  yLabel?: string; // instead of the curves' unit
   onSeek?: (x: number) => void;
   logarithmic?: boolean;
   points?: boolean;
@@ -21,6 +22,33 @@ export interface PlotOptions {
 function axisColors(): {stroke: string; grid: {stroke: string; width: number}} {
   const style = getComputedStyle(document.documentElement);
   return {stroke: style.getPropertyValue('--dim'), grid: {stroke: style.getPropertyValue('--line'), width: 1}};
+}
+
+// Ticks as texts that differ: as many decimals as their distance needs; one power of ten where they are all small or large.
+// On a logarithmic axis only some have a text, the others are null.
+function tickTexts(splits: (number | null)[], distance: number, logarithmic: boolean): string[] {
+  const largest = Math.max(...splits.map((x) => Math.abs(x ?? 0)));
+  const places = (x: number) => Math.floor(Math.log10(x) + 1e-9);
+  const is25 = Math.abs(distance / 10 ** places(distance) - 2.5) < 1e-6; // one decimal more
+  const last = places(distance) - (is25 ? 1 : 0);
+  return splits.map((x) => {
+    if (x === null) return '';
+    if (logarithmic) return digits(x, 1);
+    if (Math.abs(x) < distance / 2) return '0';
+    if (largest < 1e-3 || largest >= 1e6) return x.toExponential(Math.max(0, places(Math.abs(x)) - last)).replace('e+', 'e');
+    return x.toFixed(Math.max(0, -last));
+  });
+}
+
+// Room above and below; a curve that never changes stands in the middle.
+function rangeOf(low: number, high: number): uPlot.Range.MinMax {
+  if (!Number.isFinite(low) || !Number.isFinite(high)) return [0, 1];
+  if (high - low <= 1e-9 * Math.max(Math.abs(low), Math.abs(high))) {
+    const room = high === 0 ? 1 : 0.1 * Math.abs(high);
+    return [low - room, high + room];
+  }
+  const room = 0.06 * (high - low);
+  return [low - room, high + room];
 }
 
 export class Plot {
@@ -41,13 +69,15 @@ export class Plot {
     this.chart?.destroy();
     const {data, series} = this.data();
     const axis = axisColors();
-    const scale = this.options.logarithmic ? {distr: 3 as const} : {};
+    const logarithmic = this.options.logarithmic ?? false;
+    const scale = logarithmic ? {distr: 3 as const} : {};
+    const values = (_: uPlot, splits: number[], __: number, ___: number, distance: number) => tickTexts(splits, distance, logarithmic);
     this.chart = new uPlot({
       width, height, legend: {live: true},
-      scales: {x: {time: false, ...scale}, y: {...scale}},
+      scales: {x: {time: false, ...scale}, y: logarithmic ? scale : {range: (_, low, high) => rangeOf(low, high)}},
       axes: [
-        {...axis, label: this.options.xLabel, labelSize: 18, size: 34},
-        {...axis, label: this.curves[0]?.unit || undefined, labelSize: 18, size: 58},
+        {...axis, values, label: this.options.xLabel, labelSize: 18, size: 34},
+        {...axis, values, label: this.options.yLabel ?? (this.curves[0]?.unit || undefined), labelSize: 18, size: 62},
       ],
       series: [{label: this.options.xLabel}, ...series],
       hooks: {

@@ -117,7 +117,8 @@ class Replay {
     const next = element('button', {type: 'button', id: 'next', 'aria-label': 'One frame on'}, '▸');
     back.addEventListener('click', () => step(-1));
     next.addEventListener('click', () => step(1));
-    byId('bar').replaceChildren(this.button, back, next, this.slider, this.clock, speed, this.stage.pictureButton());
+    const time = recording.duration > 0 ? [this.button, back, next, this.slider, this.clock, speed] : []; // of one moment there is nothing to play
+    byId('bar').replaceChildren(...time, this.stage.pictureButton());
     document.addEventListener('keydown', (e) => {
       if (e.key !== ' ' || /^(INPUT|SELECT|BUTTON|SUMMARY)$/.test((e.target as HTMLElement).tagName)) return;
       this.toggle();
@@ -175,20 +176,22 @@ function spreadOut(groups: {title: string; columns: number[]}[], recording: Reco
   return groups.flatMap(({title, columns}) => {
     const ranges = columns.map(range);
     const all = Math.max(...ranges.map((r) => r[1])) - Math.min(...ranges.map((r) => r[0]));
-    const hidden = columns.filter((_, c) => ranges[c][1] > ranges[c][0] && ranges[c][1] - ranges[c][0] < 0.04 * all);
+    const size = Math.max(...ranges.flat().map(Math.abs)); // what changes by less than a millionth of it is rounding
+    const hidden = columns.filter((_, c) => ranges[c][1] - ranges[c][0] > 1e-6 * size && ranges[c][1] - ranges[c][0] < 0.04 * all);
     const rest = columns.filter((k) => !hidden.includes(k));
-    const single = hidden.map((k) => {
+    const alone = (k: number) => {
       const {name, unit} = recording.layout.scalars[k];
       return {title: unit ? `${name} [${unit}]` : name, columns: [k]};
-    });
-    return [...(rest.length ? [{title, columns: rest}] : []), ...single];
+    };
+    const together = rest.length === 1 ? [alone(rest[0])] : rest.length ? [{title, columns: rest}] : [];
+    return [...together, ...hidden.map(alone)];
   });
 }
 
 function storedPlot(p: StoredPlot): Plot {
   const unit = /\[(.*)\]/.exec(p.y)?.[1] ?? '';
   const curves = p.curves.map((c) => ({label: c.label, unit, x: c.x, y: c.y}));
-  return new Plot(p.title, curves, {xLabel: p.x, logarithmic: p.logarithmic, points: p.points});
+  return new Plot(p.title, curves, {xLabel: p.x, yLabel: p.y, logarithmic: p.logarithmic, points: p.points});
 }
 
 export function showReport(stage: Stage, data: ReportData): void {
@@ -209,7 +212,7 @@ export function showReport(stage: Stage, data: ReportData): void {
     report.append(element('h2', {}, t.title));
     if (t.note) report.append(element('p', {class: 'dim'}, t.note));
     const made = table(t.head, t.rows);
-    report.append(t.rows.length > 14 ? element('div', {class: 'scroll', tabindex: '0'}, made) : made);
+    report.append(element('div', {class: t.rows.length > 14 ? 'scroll' : 'wide', tabindex: '0'}, made));
   }
   if (data.layers?.length) {
     const body = stage.addSection('Methods');
@@ -232,7 +235,7 @@ export function showReport(stage: Stage, data: ReportData): void {
   if (data.kind !== 'run') replay.seek(replay.recording.start + replay.recording.duration);
   const wanted = /t=([0-9.]+)/.exec(location.hash);
   if (wanted) replay.seek(Number(wanted[1]));
-  Object.assign(window, {limber: {stage, replay, data}});
+  Object.assign(window, {limber: {stage, replay, data, plots: all}});
 }
 
 function recordingField(replay: Replay, name: string | undefined): number {

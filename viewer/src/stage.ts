@@ -21,6 +21,7 @@ export class Stage {
   moment: Moment | null = null;
   // More numbers of what is chosen than the moment itself holds.
   extraReadings: Reading[] = [];
+  hint = 'Click a part to read its numbers, or choose it here:';
   onChoose: ((hit: Hit | null) => void) | null = null;
   onPlot: ((name: string) => void) | null = null;
   fieldRange: (field: number) => [number, number] = () => [0, 1];
@@ -196,7 +197,7 @@ export class Stage {
       const layer = this.view.layers[0] ?? null;
       if (this.namesShown === layer) return; // someone may be typing
       this.namesShown = layer;
-      this.selected.body.replaceChildren(element('p', {class: 'dim'}, 'Click a part to read its numbers, or choose it here:'), this.nameField());
+      this.selected.body.replaceChildren(element('p', {class: 'dim'}, this.hint), this.nameField());
       return;
     }
     this.namesShown = undefined;

@@ -129,7 +129,7 @@ void align(Mechanism& m) {
   }
   for (int k = 0; k < count; ++k) {
     Point& p = m.points[k];
-    // A direction that only other points have is a thousand times stiffer here than any that it has.
+    // A direction that only other points have is a hundred times stiffer here than any that it has.
     const int own = p.rank, all = static_cast<int>(Q[k].cols()), ends = 6 * static_cast<int>(m.ends.size());
     double least = std::numeric_limits<double>::infinity();
     for (int c = 0; c < all; ++c)
@@ -139,7 +139,7 @@ void align(Mechanism& m) {
         invert_in_range(p.C.topLeftCorner(ends, ends), scale.head(ends), p.rank - m.modes).inverse;
     for (int c = 0; own < all && c < all; ++c) {
       if (L[k].col(c).norm() > 0) continue;
-      L[k](c, c) = 1e-3 * least;
+      L[k](c, c) = 1e-2 * least;
       const VecX dual = Q[k].col(c).cwiseQuotient(scale);
       p.K += dual * dual.transpose() / L[k](c, c);
     }
@@ -154,11 +154,13 @@ Blend::Blend(const Mechanism& m)
     : point(most_blended),
       weight(most_blended),
       u(most_blended, VecX::Zero(m.columns())),
+      bend(most_blended, VecX::Zero(m.columns())),
       force(VecX::Zero(m.coordinates())),
       distances(m.points.size()),
       sorted(m.points.size()),
       all_u(m.points.size(), VecX::Zero(m.columns())),
-      part(VecX::Zero(m.coordinates())) {}
+      part(VecX::Zero(m.coordinates())),
+      mean(VecX::Zero(m.columns())) {}
 
 void blend_at(const Mechanism& m, const Ends& ends, Blend& out) {
   const int count = static_cast<int>(m.points.size()), n = m.coordinates(),
@@ -200,12 +202,16 @@ void blend_at(const Mechanism& m, const Ends& ends, Blend& out) {
     out.weight[k] /= sum;
     out.u[k] = out.all_u[out.point[k]];
   }
+  out.mean.setZero();
+  for (int k = 0; k < out.count; ++k) out.mean += out.weight[k] * out.u[k];
+  for (int k = 0; k < out.count; ++k) out.bend[k] = 0.5 * out.weight[k] * (out.mean - out.u[k]);
   // Force.
   out.force.setZero();
-  out.energy = 0;
+  out.energy = -m.points[0].energy;
   for (int k = 0; k < out.count; ++k) {
     const Point& p = m.points[out.point[k]];
     const VecX& u = out.u[k];
+    out.energy += out.weight[k] * p.energy;
     for (int i = 0; i < n; ++i) {
       double f = i < 6 * E ? p.wrench[i] : 0, elastic = 0;
       for (int j = 0; j < n; ++j) elastic += p.K(i, j) * u[j];
@@ -251,23 +257,19 @@ void blend_matrices(const Mechanism& m, const Blend& blend, BlendedMatrices& out
 }
 
 Pose link_pose(const Mechanism& m, const Blend& blend, int link) {
-  const int columns = m.columns();
-  Vec3 p = Vec3::Zero();
-  Eigen::Vector4d q = Eigen::Vector4d::Zero();
+  PoseMean mean;
+  Vec6 bend = Vec6::Zero();
   for (int k = 0; k < blend.count; ++k) {
     const Point& point = m.points[blend.point[k]];
-    const double* map = point.map.data() + static_cast<std::size_t>(link) * 6 * columns;
+    const double* map = point.map.data() + static_cast<std::size_t>(link) * 6 * m.columns();
     Vec6 xi = Vec6::Zero();
-    for (int c = 0; c < columns; ++c) xi += blend.u[k][c] * Eigen::Map<const Vec6>(map + 6 * c);
+    for (int c = 0; c < m.columns(); ++c) xi += blend.u[k][c] * Eigen::Map<const Vec6>(map + 6 * c);
     const Pose X = point.X[link] * math::se3_exp(xi);
     if (blend.count == 1) return X;
-    const Quat r = math::to_quat(X.R);
-    const Eigen::Vector4d v(r.w(), r.x(), r.y(), r.z());
-    q += (q.dot(v) < 0 ? -blend.weight[k] : blend.weight[k]) * v;
-    p += blend.weight[k] * X.p;
+    mean.add(blend.weight[k], X);
+    for (int c = 0; c < m.columns(); ++c) bend += blend.bend[k][c] * Eigen::Map<const Vec6>(map + 6 * c);
   }
-  q.normalize();
-  return {math::to_matrix(Quat(q[0], q[1], q[2], q[3])), p};
+  return mean.pose() * math::se3_exp(bend);
 }
 
 void return_ends(const Mechanism& m, const Blend& blend, BlendedMatrices& matrices, Ends& ends) {

@@ -290,7 +290,6 @@ MechanismScratch::MechanismScratch(const Mechanism& m, int base_freedoms) : blen
   rhs = v = v_new = VecX::Zero(n);
   servos.cut.resize(m.servos.size());
   X.resize(m.bodies.size());
-  if (m.points.size() > 1) X_other.resize(m.bodies.size());
 }
 
 WorkspaceData::WorkspaceData(const SystemData& s)

@@ -18,7 +18,7 @@ namespace {
 
 constexpr char magic[] = "limber-rom\n";
 constexpr std::size_t magic_size = sizeof magic - 1;
-constexpr std::uint32_t version = 2;
+constexpr std::uint32_t version = 3;
 
 // One walk over all fields, for writing and for reading.
 struct Writer {
@@ -102,7 +102,7 @@ template <class File, class P>
 void point(File& f, P& p) {
   items(f, p.X, [&](auto& X) { pose(f, X); });
   matrix(f, p.input);
-  f.number(p.time);
+  f.number(p.time), f.number(p.energy);
   matrix(f, p.wrench);
   for (auto* m :
        {&p.C, &p.K, &p.M, &p.D, &p.input_force, &p.momentum, &p.watched_rows, &p.watched_compliance})

@@ -84,6 +84,34 @@ LIMBER_WIDE void exponentials(const double* xi, const double* pose, double* out)
   }
 }
 
+// Lane l of a block of poses.
+Pose get(const double* block, int l) {
+  Pose out;
+  for (int r = 0; r < 3; ++r) {
+    for (int c = 0; c < 3; ++c) out.R(r, c) = block[(3 * r + c) * lanes + l];
+    out.p[r] = block[(9 + r) * lanes + l];
+  }
+  return out;
+}
+void put(const Pose& X, double* block, int l) {
+  for (int r = 0; r < 3; ++r) {
+    for (int c = 0; c < 3; ++c) block[(3 * r + c) * lanes + l] = X.R(r, c);
+    block[(9 + r) * lanes + l] = X.p[r];
+  }
+}
+
+// The exponentials, and the plain way for links that have turned by more than half a turn.
+void move(const double* xi, const double* pose, double* out) {
+  exponentials(xi, pose, out);
+  for (int l = 0; l < lanes; ++l) {
+    const double turn = xi[l] * xi[l] + xi[lanes + l] * xi[lanes + l] + xi[2 * lanes + l] * xi[2 * lanes + l];
+    if (turn <= pi * pi) continue;
+    Vec6 far;
+    for (int k = 0; k < 6; ++k) far[k] = xi[k * lanes + l];
+    put(get(pose, l) * math::se3_exp(far), out, l);
+  }
+}
+
 }  // namespace
 
 LinkMaps make_maps(const std::vector<Pose>& X, const std::vector<double>& map, int columns) {
@@ -99,10 +127,7 @@ LinkMaps make_maps(const std::vector<Pose>& X, const std::vector<double>& map, i
       for (int k = 0; k < 6; ++k)
         out.map[((b * columns + c) * 6 + k) * lanes + l] =
             map[(static_cast<std::size_t>(i) * columns + c) * 6 + k];
-    for (int r = 0; r < 3; ++r) {
-      for (int c = 0; c < 3; ++c) out.pose[(b * 12 + 3 * r + c) * lanes + l] = X[i].R(r, c);
-      out.pose[(b * 12 + 9 + r) * lanes + l] = X[i].p[r];
-    }
+    put(X[i], out.pose.data() + b * 12 * lanes, static_cast<int>(l));
   }
   return out;
 }
@@ -110,29 +135,41 @@ LinkMaps make_maps(const std::vector<Pose>& X, const std::vector<double>& map, i
 void pose_blocks(const LinkMaps& maps, const double* u, int begin, int end, Pose* X) {
   alignas(32) double xi[6 * lanes], out[12 * lanes];
   for (int b = begin; b < end; ++b) {
-    const double* pose = maps.pose.data() + static_cast<std::size_t>(b) * 12 * lanes;
-    twists(maps.map.data() + static_cast<std::size_t>(b) * maps.columns * 6 * lanes, u, maps.columns, xi);
-    exponentials(xi, pose, out);
-    for (int l = 0; l < std::min(lanes, maps.links - b * lanes); ++l) {
-      Pose& to = X[b * lanes + l];
-      const double turn =
-          xi[l] * xi[l] + xi[lanes + l] * xi[lanes + l] + xi[2 * lanes + l] * xi[2 * lanes + l];
-      if (turn <= pi * pi) {
-        for (int r = 0; r < 3; ++r) {
-          for (int c = 0; c < 3; ++c) to.R(r, c) = out[(3 * r + c) * lanes + l];
-          to.p[r] = out[(9 + r) * lanes + l];
-        }
-        continue;
-      }
-      Vec6 far;
-      Pose start;
-      for (int k = 0; k < 6; ++k) far[k] = xi[k * lanes + l];
-      for (int r = 0; r < 3; ++r) {
-        for (int c = 0; c < 3; ++c) start.R(r, c) = pose[(3 * r + c) * lanes + l];
-        start.p[r] = pose[(9 + r) * lanes + l];
-      }
-      to = start * math::se3_exp(far);
+    twists(maps.map_of(b), u, maps.columns, xi);
+    move(xi, maps.pose_of(b), out);
+    for (int l = 0; l < std::min(lanes, maps.links - b * lanes); ++l) X[b * lanes + l] = get(out, l);
+  }
+}
+
+void PoseMean::add(double weight, const Pose& X) {
+  const Quat r = math::to_quat(X.R);
+  const Eigen::Vector4d v(r.w(), r.x(), r.y(), r.z());
+  q += (q.dot(v) < 0 ? -weight : weight) * v;
+  p += weight * X.p;
+}
+
+Pose PoseMean::pose() const { return {math::to_matrix(math::normalized(Quat(q[0], q[1], q[2], q[3]))), p}; }
+
+void blended_blocks(const std::vector<BlendPart>& parts, int begin, int end, Pose* X) {
+  alignas(32) double xi[6 * lanes], bend[6 * lanes], out[12 * lanes];
+  const LinkMaps& first = *parts[0].maps;
+  for (int b = begin; b < end; ++b) {
+    const int count = std::min(lanes, first.links - b * lanes);
+    PoseMean mean[lanes];
+    std::fill(bend, bend + 6 * lanes, 0.0);
+    for (const BlendPart& part : parts) {
+      const double* map = part.maps->map_of(b);
+      twists(map, part.u, first.columns, xi);
+      move(xi, part.maps->pose_of(b), out);
+      for (int l = 0; l < count; ++l) mean[l].add(part.weight, get(out, l));
+      twists(map, part.bend, first.columns, xi);
+      for (int k = 0; k < 6 * lanes; ++k) bend[k] += xi[k];
     }
+    std::fill(out, out + 12 * lanes, 0.0);
+    for (int l = 0; l < count; ++l) put(mean[l].pose(), out, l);
+    alignas(32) double moved[12 * lanes];
+    move(bend, out, moved);
+    for (int l = 0; l < count; ++l) X[b * lanes + l] = get(moved, l);
   }
 }
 

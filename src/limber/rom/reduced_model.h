@@ -67,6 +67,7 @@ struct Point {
   VecX input;               // (inputs)
   double time = 0;          // [s] whose loads act at this point
   VecX wrench;              // (6 ends) on the ends, own axes, that holds it there
+  double energy = 0;        // [J] of springs and, where the base does not fly, weight
   MatX C, K, M, D;          // (n × n); K is the inverse of C within its range
   MatX input_force;         // (n × inputs) ∂(force on the coordinates)/∂s, ends held
   MatX momentum;            // (6 × n) of the links about the base's origin, per unit of u̇

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "limber/rom/system.h"
 
@@ -92,21 +93,18 @@ void add_loads(const SystemData& s, int k, double t, WorkspaceData& all, VecX& f
     const PointLoad& l = s.model.point_loads()[load.load];
     const Pose X_B = load.at.end >= 0 ? w.ends.X[load.at.end] : w.X[load.at.link];
     const Pose X = w.base * X_B;
-    Vec6 wrench = all.load * load_wrench(l, X, t);
+    const Vec6 wrench = all.load * load_wrench(l, X, t);
     if (load.at.end >= 0) {
       f.segment<6>(base + 6 * load.at.end) += wrench;
     } else {
-      // What acts at the points is in their equilibrium already.
-      if (base == 0) {
-        if (l.force.is_constant() && l.moment.is_constant()) continue;
-        wrench -= load_wrench(l, X, m.points[w.blend.point[0]].time);
-      }
       const int columns = m.columns();
       for (int i = 0; i < w.blend.count; ++i) {
-        const double* map =
-            m.points[w.blend.point[i]].map.data() + static_cast<std::size_t>(load.at.link) * 6 * columns;
+        const Point& p = m.points[w.blend.point[i]];
+        // What acts at a point is in its equilibrium already.
+        const Vec6 more = base > 0 ? wrench : Vec6(wrench - load_wrench(l, X, p.time));
+        const double* map = p.map.data() + static_cast<std::size_t>(load.at.link) * 6 * columns;
         for (int c = 0; c < n; ++c)
-          f[base + c] += w.blend.weight[i] * wrench.dot(Eigen::Map<const Vec6>(map + 6 * c));
+          f[base + c] += w.blend.weight[i] * more.dot(Eigen::Map<const Vec6>(map + 6 * c));
       }
     }
     if (base > 0) f.head<6>() += X_B.force(wrench);
@@ -176,50 +174,33 @@ void read_ends(const SystemData& s, const State& state, int k, double t, Mechani
 }
 
 // Blocks of links on all threads; which thread does which changes no bit.
-static void all_blocks(const LinkMaps& maps, const VecX& u, int blocks, multibody::Workers* workers,
-                       Pose* X) {
+template <class Fill>
+static void all_blocks(int blocks, multibody::Workers* workers, Fill fill) {
   constexpr int least = 16;
-  if (!workers || blocks < 2 * least) return pose_blocks(maps, u.data(), 0, blocks, X);
+  if (!workers || blocks < 2 * least) return fill(0, blocks);
   workers->arena.execute([&] {
     const int parts = std::min(blocks / least, 2 * workers->arena.max_concurrency());
-    tbb::parallel_for(0, parts, [&](int p) {
-      pose_blocks(maps, u.data(), blocks * p / parts, blocks * (p + 1) / parts, X);
-    });
+    tbb::parallel_for(0, parts, [&](int p) { fill(blocks * p / parts, blocks * (p + 1) / parts); });
   });
 }
 
 void mechanism_poses(const SystemData& s, int k, MechanismScratch& w, multibody::Workers* workers) {
   const Mechanism& m = s.reduced.mechanisms[k];
-  const Blend& b = w.blend;
-  const int links = static_cast<int>(m.bodies.size()), blocks = (links + 3) / 4;
+  Blend& b = w.blend;
+  const int blocks = (static_cast<int>(m.bodies.size()) + 3) / 4;
   const LinkMaps* maps = s.maps.data() + s.first_map[k];
-  const auto set_ends = [&] {  // they are where the state says
-    for (std::size_t e = 0; e < m.ends.size(); ++e) w.X[m.ends[e]] = w.ends.X[e];
-  };
-  all_blocks(maps[b.point[0]], b.u[0], blocks, workers, w.X.data());
-  if (b.count == 1) return set_ends();
-  // Means: the first one's share, then the others'.
-  w.blend.lanes.resize(static_cast<std::size_t>(links) * 7);
-  double* sum = w.blend.lanes.data();
-  for (int i = 0; i < b.count; ++i) {
-    if (i > 0) all_blocks(maps[b.point[i]], b.u[i], blocks, workers, w.X_other.data());
-    const Pose* X = i > 0 ? w.X_other.data() : w.X.data();
-    for (int l = 0; l < links; ++l) {
-      const Quat r = math::to_quat(X[l].R);
-      double* to = sum + 7 * l;
-      if (i == 0) std::fill(to, to + 7, 0.0);
-      const double dot = to[0] * r.w() + to[1] * r.x() + to[2] * r.y() + to[3] * r.z();
-      const double a = dot < 0 ? -b.weight[i] : b.weight[i];
-      to[0] += a * r.w(), to[1] += a * r.x(), to[2] += a * r.y(), to[3] += a * r.z();
-      for (int c = 0; c < 3; ++c) to[4 + c] += b.weight[i] * X[l].p[c];
-    }
+  if (b.count == 1) {
+    all_blocks(blocks, workers, [&](int begin, int end) {
+      pose_blocks(maps[b.point[0]], b.u[0].data(), begin, end, w.X.data());
+    });
+  } else {
+    b.parts.clear();
+    for (int i = 0; i < b.count; ++i)
+      b.parts.push_back({maps + b.point[i], b.weight[i], b.u[i].data(), b.bend[i].data()});
+    all_blocks(blocks, workers, [&](int begin, int end) { blended_blocks(b.parts, begin, end, w.X.data()); });
   }
-  for (int l = 0; l < links; ++l) {
-    const double* to = sum + 7 * l;
-    const Quat r = math::normalized(Quat(to[0], to[1], to[2], to[3]));
-    w.X[l] = {math::to_matrix(r), Vec3(to[4], to[5], to[6])};
-  }
-  set_ends();
+  // Ends are where the state says.
+  for (std::size_t e = 0; e < m.ends.size(); ++e) w.X[m.ends[e]] = w.ends.X[e];
 }
 
 void place_bodies(const SystemData& s, const State& state, bool links, WorkspaceData& w) {
@@ -266,6 +247,28 @@ static void free_bodies(const SystemData& s, const State& state, double t, doubl
       for (int c = 0; c < 3; ++c) to[c] += h * dw[c], to[3 + c] += h * f[c] / prop.inertia.m;
     }
   }
+}
+
+// Why the step at hand makes no sense, or nothing: velocities that are not finite, an end that moves farther
+// in one step than its mechanism is large.
+static std::string what_is_lost(const SystemData& s, double h, const WorkspaceData& w) {
+  bool finite = std::all_of(w.prop_v.begin(), w.prop_v.end(), [](double x) { return std::isfinite(x); });
+  for (const MechanismScratch& x : w.mechanisms) finite = finite && x.v_new.allFinite();
+  if (!finite) return "a velocity is no longer finite; a smaller step may help";
+  for (std::size_t k = 0; k < s.mechanisms.size(); ++k) {
+    const Mechanism& m = s.reduced.mechanisms[k];
+    for (std::size_t e = 0; e < m.ends.size(); ++e) {
+      const Vec6 move = h * w.mechanisms[k].v_new.segment<6>(s.mechanisms[k].base + 6 * static_cast<int>(e));
+      if (move.head<3>().norm() <= pi && move.tail<3>().norm() <= m.radius) continue;
+      return fmt::format(
+          "\"{}\" is flung away: in one step it would move farther than its mechanism is large; {}",
+          m.names[m.ends[e]],
+          m.points.size() > 1 ? "between points that are far apart stiff directions push against "
+                                "each other: take one point, or points closer together"
+                              : "a smaller step may help");
+    }
+  }
+  return "";
 }
 
 result::SolveReport step(const System& system, State& state, Workspace& workspace, double h) {
@@ -327,12 +330,9 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
       more = cut_servos(s, static_cast<int>(k), t, h, theta, w.mechanisms[k]) || more;
     if (!more) break;
   }
-  const std::vector<double>& prop_v = w.prop_v;
-  bool finite = std::all_of(prop_v.begin(), prop_v.end(), [](double x) { return std::isfinite(x); });
-  for (const MechanismScratch& x : w.mechanisms) finite = finite && x.v_new.allFinite();
-  if (!finite) {
+  if (const std::string lost = what_is_lost(s, h, w); !lost.empty()) {
     report.status = result::Status::diverged;
-    report.message = "a velocity is no longer finite; a smaller step may help";
+    report.message = lost;
     return report;
   }
 
@@ -389,7 +389,7 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
   }
   for (std::size_t p = 0; p < s.props.size(); ++p) {
     const PropPlace& prop = s.props[p];
-    const double* to = prop_v.data() + 6 * p;
+    const double* to = w.prop_v.data() + 6 * p;
     double* q = state.q.data() + prop.q;
     double* v = state.v.data() + prop.v;
     Pose X = pose_at(q);

@@ -134,7 +134,6 @@ struct MechanismScratch {
   VecX rhs, v, v_new;  // (n_full)
   ServoScratch servos;
   std::vector<Pose> X;  // (links) in the base's frame
-  std::vector<Pose> X_other;
   Pose base;
 };
 

@@ -60,6 +60,7 @@ Settled settle(const Model& linked, const Mechanism& m, const std::vector<Vec6>&
   out.point.time = t;
   out.point.input = input_values(linked, m, t);
   out.point.wrench = end_wrenches(sub, m, out.point);
+  out.point.energy = found.result.energy.elastic + found.result.energy.gravity;
   out.point.watched_at.resize(m.watched());
   for (int k = 0; k < m.watched(); ++k) {
     const auto [joint, dof] = m.watched_joint(k);
