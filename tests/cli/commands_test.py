@@ -51,7 +51,7 @@ bodies:
 joints:
   a: {type: revolute, child: upper, axis: [0, 1, 0], stiffness: 5 N*m/rad, damping: 0.1 N*m*s/rad}
   b: {type: revolute, parent: upper, child: lower, axis: [0, 1, 0], stiffness: 3 N*m/rad, damping: 0.1 N*m*s/rad}
-run: {method: rom, time: 0.1 s, step: 5 ms, rom: {ends: [lower], points: [{loads: [{end: lower, force: [0, 0, 5 N]}]}]}}
+run: {method: rom, time: 0.1 s, step: 5 ms, rom: {ends: [lower], points: [{loads: [{on: lower, force: [0, 0, 5 N]}]}]}}
 """
 
 

@@ -53,7 +53,8 @@ const helpers = () => {
     return out;
   };
   limber.stage.view.follow = () => {}; // the camera stays: what changes in a picture is what moved
-  window.settled = (s) => limber.live.latest && limber.live.latest.seen >= s && limber.stage.moment === limber.live.latest;
+  // Paused, the page shows it too; while it plays a busy computer may always be a frame behind.
+  window.settled = (s) => limber.live.latest && limber.live.latest.seen >= s && (!limber.live.latest.paused || limber.stage.moment === limber.live.latest);
 };
 const send = async (page, command) => {
   const s = await page.evaluate((c) => limber.live.send(c), command);
