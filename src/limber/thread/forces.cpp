@@ -260,6 +260,42 @@ void to_world(const WorkspaceData& w, int nodes, const double* local, double* wo
   }
 }
 
+// A solution A = PᵀδF of the linear equations is [θ]U + V with V symmetric, θ = G⁻¹ axial(A − Aᵀ), G = tr U −
+// U. On its chord a section that turns would be stretched by θ²/2, against E A and with the inertia of ρ I:
+// stress that the next step takes for real, and that stops a thread which spins. So the section's two
+// directions go to C(U + V) instead, turned as far as the chord points: by atan |θ|. (By |θ|, BDF2 would gain
+// spin: the stress that makes a section go round is that of the end, which a single iteration does not know.)
+void turn_sections(const WorkspaceData& w, int nodes, double* delta) {
+  const Table& e = w.elements.strain;
+  for (int j = 0; j < nodes; ++j) {
+    if ((w.held[j] & 0b1100u) != 0) continue;  // given
+    double* d = delta + 12 * j;
+    const double exx = e[0][j], eyy = e[1][j], ezz = e[2][j], exy = e[3][j], exz = e[4][j], eyz = e[5][j];
+    // Columns of A: x_,x, x_,y, x_,z.
+    const double wx = d[8] - d[10], wy = d[9] - d[5], wz = d[4] - d[6];
+    // (tr U − U) θ = w, a small step from 2θ = w: by cofactors.
+    const double t = 2 + exx + eyy + ezz, a = t - exx, b = t - eyy, c = t - ezz;
+    const double c00 = b * c - eyz * eyz, c01 = exy * c + exz * eyz, c02 = exy * eyz + exz * b;
+    const double c11 = a * c - exz * exz, c12 = a * eyz + exy * exz, c22 = a * b - exy * exy;
+    const double det = 1 / (a * c00 - exy * c01 - exz * c02);
+    const double x = det * (c00 * wx + c01 * wy + c02 * wz), y = det * (c01 * wx + c11 * wy + c12 * wz),
+                 z = det * (c02 * wx + c12 * wy + c22 * wz);
+    const double c1 = 1 / std::sqrt(1 + (x * x + y * y + z * z)), c2 = c1 * c1 / (1 + c1);
+    const double U[2][3] = {{exy, 1 + eyy, eyz}, {exz, eyz, 1 + ezz}};
+    for (int k = 0; k < 2; ++k) {
+      double* p = d + 6 + 3 * k;
+      const double u = U[k][0], v = U[k][1], q = U[k][2];
+      // u' = (U + V) of this column, then C u' − U.
+      const double r0 = y * q - z * v, r1 = z * u - x * q, r2 = x * v - y * u;
+      const double s0 = u + p[0] - r0, s1 = v + p[1] - r1, s2 = q + p[2] - r2;
+      const double along = c2 * (x * s0 + y * s1 + z * s2);
+      p[0] = c1 * (s0 + (y * s2 - z * s1)) + along * x - u;
+      p[1] = c1 * (s1 + (z * s0 - x * s2)) + along * y - v;
+      p[2] = c1 * (s2 + (x * s1 - y * s0)) + along * z - q;
+    }
+  }
+}
+
 void hold(const WorkspaceData& w, int nodes, double* rhs, bool matrix, ElementArrays& a) {
   for (int j = 0; j < nodes; ++j) {
     if (w.held[j] == 0) continue;

@@ -23,6 +23,7 @@ constexpr double enough = 0.02;  // [rad] change of direction in an iteration af
 // The same where a direction is given that turns: it strains its neighbours before they follow, and the
 // reaction, whose work is counted, shows what is left of that.
 constexpr double enough_given = 2e-4;
+constexpr double least_turn = 1e-5;  // [rad] that is done along an arc
 constexpr double too_much = 1.5;  // … and beyond which the step is divided
 constexpr int most_iterations = 12;
 constexpr double least_part = 1.0 / 256;  // of a step that is divided
@@ -140,7 +141,10 @@ struct Stepper {
       if (s.contact && !resolve_contacts(s, state, w)) return false;
       const double change = change_of(nodes, w.delta.data());
       if (!(change < too_much)) return false;
-      if (s.options.element == Element::log) to_world(w, nodes, w.delta.data(), w.delta.data());
+      if (s.options.element == Element::log) {
+        if (change > least_turn) turn_sections(w, nodes, w.delta.data());
+        to_world(w, nodes, w.delta.data(), w.delta.data());
+      }
       for (int i = 0; i < 12 * nodes; ++i) w.e[i] += w.delta[i];
       report.iterations = std::max(report.iterations, iteration);
       ++report.total_iterations;

@@ -296,6 +296,8 @@ double potential(const SystemData& s, const State& state, const double* e, doubl
                  const WorkspaceData& w);  // of gravity, dead forces and tethers
 void to_node_axes(const WorkspaceData& w, int nodes, const double* world, double* local);
 void to_world(const WorkspaceData& w, int nodes, const double* local, double* world);
+// A motion in node axes whose sections turn along arcs, not chords.
+void turn_sections(const WorkspaceData& w, int nodes, double* delta);
 void hold(const WorkspaceData& w, int nodes, double* rhs, bool matrix, ElementArrays& a);  // held rows out
 void place_fixes(const SystemData& s, const State& state, double t, double* e, WorkspaceData& w);
 int factor(const SystemData& s, int nodes, int top, WorkspaceData& w);
