@@ -24,7 +24,7 @@ constexpr double enough = 0.02;  // [rad] change of direction in an iteration af
 // reaction, whose work is counted, shows what is left of that.
 constexpr double enough_given = 2e-4;
 constexpr double least_turn = 1e-5;  // [rad] that is done along an arc
-constexpr double too_much = 1.5;  // … and beyond which the step is divided
+constexpr double too_much = 1.5;     // … and beyond which the step is divided
 constexpr int most_iterations = 12;
 constexpr double least_part = 1.0 / 256;  // of a step that is divided
 
@@ -133,6 +133,7 @@ struct Stepper {
       if (!evaluate(s, w.e.data(), true, weight, w)) return false;
       residual(k, t, true);
       hold(w, nodes, w.rhs.data(), true, w.elements);
+      if (s.contact) keep_matrix(nodes, w);
       const int top = s.contact && w.contact.high >= 0 ? (w.contact.low + w.contact.high) / 2 : nodes / 2;
       if (factor(s, nodes, top, w) >= 0) return false;
       std::copy_n(w.rhs.begin(), 12 * nodes, w.delta.begin());

@@ -169,14 +169,19 @@ struct LastTouch {
 };
 
 // A contact's rows of J: two or four nodes; d: normal and tangents in node axes, with the side's sign.
-struct alignas(32) TouchRows {
-  double own[4][36], moved[4][36];  // J and J G at each node: three rows of twelve
-  double both[2][36];  // J G at the farther node of each side with what follows from the nearer one
+struct TouchRows {
   int count = 0, first = 0, last = 0;
-  int far[2];  // of each side, the node that is farther from the factor's top; −1: it is between them
   int node[4];
   double weight[4][4];  // of x, x_,x, x_,y, x_,z; 0 where they are held
   double d[4][3][3];
+};
+// What W needs of them: J and J G at each node, three rows of twelve.
+struct alignas(32) TouchBlocks {
+  double own[4][36], moved[4][36];
+  double both[2][36];  // J G at the farther node of each side with what follows from the nearer one
+  int far[2];  // of each side, the node that is farther from the factor's top; −1: it is between them
+  int count = 0, first = 0, last = 0;
+  int node[4];
 };
 // A contact's forces as nodes on the way to the factor's top feel them (contact_rows.cpp), in the pool, 36 a
 // node: over nodes up_first … up_last up to the top and down_last … down_first beyond it; root: what arrives
@@ -186,6 +191,8 @@ struct TouchField {
   int up_first = 0, up_last = -1, down_first = 0, down_last = -1;
   std::ptrdiff_t up = 0, down = 0, root = -1;
 };
+
+enum class TouchHold : std::uint8_t { open, sticks, slides };
 
 struct Capsule {
   int slot = 0, part = 0, thread = 0;
@@ -209,6 +216,15 @@ struct ContactWork {
   std::vector<LastTouch> last;
   std::vector<Touch> last_touches;  // (last) where they are at the beginning
   std::vector<TouchRows> rows;      // (touches)
+  int coupled = 0;                  // touches that W has
+  // Of solids alone (solid_contacts.cpp): the step's matrix, how contacts are taken, and forces to begin
+  // with.
+  Numbers D, O;
+  bool kept = false;
+  std::vector<TouchHold> held;    // (touches)
+  std::vector<double> stiffness;  // (touches) [N/m]
+  std::vector<double> first_forces;
+  std::vector<TouchBlocks> around;  // (touches)
   std::vector<TouchField> fields;   // (touches)
   Numbers pool;                     // (nodes x 36 each) of the fields
   std::size_t used = 0;             // of the pool
@@ -313,6 +329,10 @@ double deepest_overlap(const SystemData& s, const State& state, const double* e,
 // --- contact_rows.cpp: W and the forces.
 void add_rows(const SystemData& s, int from, WorkspaceData& w);       // touches from index `from` on
 void solve_forces(const SystemData& s, int nodes, WorkspaceData& w);  // into w.delta
+// --- solid_contacts.cpp
+void keep_matrix(int nodes, WorkspaceData& w);  // before it is factored, if only solids may be touched
+// The motion and the forces where only solids are touched; false if they have to be found by solve_forces().
+bool hold_solids(const SystemData& s, int nodes, WorkspaceData& w);
 // The motion with the forces c.last at these places, into w.delta.
 void apply_last_forces(const std::vector<Touch>& touches, int nodes, WorkspaceData& w);
 
