@@ -52,6 +52,16 @@ struct Fix {
   Pose X_BN;  // the node's axes in the body
 };
 
+inline constexpr unsigned carries_body = 0b10000u;
+// A free body that a thread carries at a node (carried.cpp).
+struct Carried {
+  int thread = 0, place = 0;
+  int body = 0;
+  Pose X_NB;            // the body in the node's axes
+  Eigen::Matrix4d mu;   // mass of x, x_,x, x_,y, x_,z
+  Vec3 velocity, turn;  // [m/s, rad/s] of the node at t = 0, in the world's axes
+};
+
 // A stretch of a thread that begins inside a solid, at a clamp: the two do not touch.
 struct Spared {
   int thread = 0, solid = 0;
@@ -70,6 +80,14 @@ struct Piece {
   int thread = 0, from = 0, to = 0;  // places
   int samples = 0;                   // points of its line
   int rings = 0;                     // … and of all rings: one a node, at most
+};
+
+// On a body that is carried, in its own axes.
+struct BodyLoad {
+  int body = 0;
+  Vec3 p = Vec3::Zero();
+  VectorFunction force, moment;
+  bool follows = false;
 };
 
 struct ThreadLoad {
@@ -97,8 +115,10 @@ struct Tether {
   bool tension_only = false;
 };
 
-// A hand of a live view on a thread: f = k (target − x) − d ẋ.
+// A hand of a live view on a thread, or on a body that it carries: f = k (target − x) − d ẋ.
 struct Hand {
+  int body = -1;          // −1: on the thread
+  Vec3 p = Vec3::Zero();  // in the body
   int thread = 0;
   double s = 0;
   Vec3 target = Vec3::Zero();
@@ -122,10 +142,13 @@ struct SystemData {
   std::vector<DrivenBody> bodies;
   std::vector<BodySolid> solids;
   std::vector<Fix> fixes;
+  std::vector<Carried> carried;
+  std::string warning;  // of every step
   std::vector<Spared> spared;
   std::vector<Cut> cuts;  // by time
   std::vector<ThreadLoad> loads;
   std::vector<LineLoad> line_loads;
+  std::vector<BodyLoad> body_loads;
   std::vector<Tether> tethers;
   bool contact = false, self_contact = false;
   double friction = 0;
@@ -247,6 +270,11 @@ struct ContactWork {
   double solid_work = 0;                    // [J] done in it by solids that move
 };
 
+struct CarriedNode {
+  int node = 0;
+  Eigen::Matrix4d mu;
+};
+
 // Of a slot's element [m]: what it moves beyond itself, and its midline between its nodes.
 struct ElementError {
   double beyond = 0, within = 0;
@@ -261,7 +289,8 @@ struct WorkspaceData {
   // Of the mesh that the arrays are set up for.
   std::vector<std::int32_t> first, place;
   double scale_h = -1;               // step that the damping scale belongs to
-  std::vector<unsigned> held;        // (nodes) bits
+  std::vector<unsigned> held;        // (nodes) bits of Fix::held, and carries_body
+  std::vector<CarriedNode> carried;  // nodes with a body
   std::vector<int> thread_of;        // (nodes)
   std::vector<double> length;        // (nodes) of the slot's element; 0: none
   std::vector<ElementError> errors;  // (nodes) of the slots, by element_errors()
@@ -318,6 +347,18 @@ void hold(const WorkspaceData& w, int nodes, double* rhs, bool matrix, ElementAr
 void place_fixes(const SystemData& s, const State& state, double t, double* e, WorkspaceData& w);
 int factor(const SystemData& s, int nodes, int top, WorkspaceData& w);
 void solve(const SystemData& s, int nodes, double* x, WorkspaceData& w);
+
+// --- carried.cpp: bodies at nodes
+Eigen::Matrix4d carried_mass(const Inertia& inertia, const Pose& X_NB);
+void add_carried_mass(const WorkspaceData& w, double weight, ElementArrays& a);
+void carried_mass_times(const WorkspaceData& w, const double* y, double* out);  // out += M y, any axes
+void hold_carried(const WorkspaceData& w, double* rhs, bool matrix, ElementArrays& a);  // their stretch out
+void place_carried(const SystemData& s, const State& state, const double* e, std::vector<Pose>& X_WB);
+struct CarriedRate {
+  Vec3 velocity, turn;
+};
+CarriedRate carried_rate(const State& state, const Carried& c, const Vec3& p_B);
+const Carried* carried_body(const SystemData& s, int body);  // nullptr: it is not
 
 // --- contacts.cpp
 // Capsules and pairs that may touch in a step of size h from the state.
