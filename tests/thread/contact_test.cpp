@@ -165,6 +165,44 @@ TEST(Floor, HoldsAThreadOfAnyLength) {
   for (int j = 0; j < state.node_count(); ++j) EXPECT_NEAR(node_of(state, j).z(), 5e-3, 0.02 * 0.01);
 }
 
+// A thread on a floor, thrown along itself and across. Along, friction slows it by μg until it lies still.
+// Across, it is a cylinder that slides until it rolls, at two thirds of its speed after v/(3μg), and a third
+// of the energy is gone by then.
+TEST(Floor, ThreadSlidesAlongAndRollsAcross) {
+  const double mu = 0.3, g = 9.81, r = 5e-3, v = 0.5;
+  for (const int elements : {12, 100}) {  // short and long
+    for (const bool along : {true, false}) {
+      ModelBuilder b("thrown");
+      Beam beam;
+      beam.name = "thread";
+      beam.path = PolylinePath{{Vec3(0, 0, r), Vec3(0.02 * elements, 0, r)}};
+      beam.root = Hold::free;
+      beam.material = b.add(material_of(1e7, 0.3, 1100));
+      beam.section = b.add(Section{"s", Circle{r}});
+      beam.elements = elements;
+      beam.velocity = along ? Vec3(v, 0, 0) : Vec3(0, v, 0);
+      b.add(beam);
+      b.parts.contact = Contact{mu, false, {{"floor", Vec3::Zero(), Vec3::UnitZ()}}};
+      const System system = compile(std::move(b).build());
+      State state = system.rest();
+      Workspace w(system);
+      // Steps with contact are Euler's, which take (ωh)² of a spin each.
+      const double start = energy(system, state, w).kinetic, h = 1e-4;
+      const double end = along ? v / (mu * g) : v / (3 * mu * g);
+      const auto speed = [&] { return state.v[12 * (state.node_count() / 2) + (along ? 0 : 1)]; };
+      const auto run_to = [&](double t) {
+        while (state.t < t - h / 2) ASSERT_TRUE(step(system, state, w, h).ok());
+      };
+      run_to(0.5 * end);
+      EXPECT_NEAR(speed(), v - mu * g * state.t, 0.01 * v) << elements << along;
+      run_to(2 * end);
+      EXPECT_NEAR(speed(), along ? 0 : 2 * v / 3, 0.01 * v) << elements << along;
+      EXPECT_NEAR(state.dissipated, along ? start : start / 3, 0.02 * start) << elements << along;
+      EXPECT_LT(contact_report(system, state, w).deepest, 0.004 * r);
+    }
+  }
+}
+
 // Two free threads thrown at each other, many ways: they stay on their sides.
 void throws(int count, unsigned seed, double duration) {
   std::mt19937 engine(seed);

@@ -56,6 +56,7 @@ struct Compiler {
   const Model& model;
   SystemData& s;
   std::vector<Problem> problems;
+  std::vector<char> free_{};  // (bodies) without a joint: to be carried
 
   void refuse(std::string kind, std::string name, std::string field, std::string why) {
     problems.push_back({std::move(kind), std::move(name), std::move(field), std::move(why)});
@@ -72,14 +73,22 @@ struct Compiler {
       b.moves = b.parent >= 0 && s.bodies[b.parent].moves;
       for (int k = 0; k < 6; ++k) b.q[k] = j.position[k];
       bool driven = dof_count(j.kind) == 0;
+      if (b.parent >= 0 && free_[b.parent])
+        refuse("body", model.bodies()[i].name, "",
+               fmt::format("hangs on {}, which a thread carries: make them one body",
+                           model.bodies()[b.parent].name));
       for (const PrescribedMotion& m : model.motions())
         if (m.joint.value == static_cast<int>(i)) {
           b.q = m.position;
           driven = b.moves = true;
         }
-      if (!driven)
+      // Free of all joints: a thread has to carry it.
+      free_.push_back(!driven && j.kind == JointKind::free && b.parent < 0);
+      if (free_.back()) b.moves = true;
+      if (!driven && !free_.back())
         refuse("body", model.bodies()[i].name, "",
-               "can move freely: with method thread a body is fixed or every joint above it has a `motion`");
+               "can move: with method thread a body is fixed, every joint above it has a `motion`, or it has "
+               "no joint and a thread carries it");
       s.bodies.push_back(b);
     }
   }
@@ -123,6 +132,7 @@ struct Compiler {
     Fix f;
     f.thread = thread;
     f.place = nearest * (t.fine / t.elements);
+    if (body >= 0 && free_[body]) return carry(f, hold, body, X_WB, beam);
     f.held = hold == Hold::pinned ? 0b0001u : hold == Hold::clamped ? 0b1101u : 0b1111u;
     f.body = body;
     const Pose X_WN = t.start[f.place];
@@ -131,6 +141,41 @@ struct Compiler {
       if (other.thread == f.thread && other.place == f.place)
         return refuse("beam", beam.name, "clamps", fmt::format("the node at {:.6g} is held twice", fraction));
     s.fixes.push_back(f);
+  }
+
+  // The body goes with the node.
+  void carry(const Fix& at, Hold hold, int body, const std::vector<Pose>& X_WB, const Beam& beam) {
+    const Body& b = model.bodies()[body];
+    const Joint& j = model.joints()[body];
+    if (hold == Hold::pinned)
+      return refuse("beam", beam.name, "clamps",
+                    fmt::format("{} is free: a thread carries it clamped or welded, not pinned", b.name));
+    if (carried_body(s, body) != nullptr)
+      return refuse("body", b.name, "", "is held by two clamps: a free body is carried by one");
+    if (s.options.element != Element::log)
+      return refuse("body", b.name, "", "only the log element carries bodies");
+    if (!(b.inertia.m > 0)) return refuse("body", b.name, "", "is carried by a thread and needs a mass");
+    if (b.linear_drag > 0 || b.angular_drag > 0)
+      return refuse("body", b.name, "drag", "a carried body is slowed by the `air_damping` of its thread");
+    const Pose& X_WN = s.threads[at.thread].start[at.place];
+    Carried c;
+    c.thread = at.thread, c.place = at.place, c.body = body;
+    c.X_NB = X_WN.inverse() * X_WB[body];
+    c.mu = carried_mass(b.inertia, c.X_NB);
+    // Rates of a free joint are those of its frame M.
+    const Pose X_WM = X_WB[body] * j.X_BM;
+    c.turn = X_WM.R * Vec3(j.velocity[0], j.velocity[1], j.velocity[2]);
+    c.velocity = X_WM.R * Vec3(j.velocity[3], j.velocity[4], j.velocity[5]) + c.turn.cross(X_WN.p - X_WM.p);
+    s.carried.push_back(c);
+  }
+
+  void all_carried() {
+    for (std::size_t i = 0; i < free_.size(); ++i)
+      if (free_[i] && carried_body(s, static_cast<int>(i)) == nullptr)
+        refuse(
+            "body", model.bodies()[i].name, "",
+            "can move freely: with method thread a body is fixed, every joint above it has a `motion`, or a "
+            "thread carries it (`clamps` or `from` of a beam)");
   }
 
   void thread(const Beam& beam, const std::vector<Pose>& X_WB) {
@@ -211,6 +256,11 @@ struct Compiler {
           {-1, contact::HalfSpace{}, {math::rotation_from_z(p.normal.normalized()), p.at}, s.friction});
     for (std::size_t i = 0; i < model.bodies().size(); ++i)
       for (const Shape& shape : model.bodies()[i].shapes) {
+        if (free_[i]) {
+          s.warning =
+              fmt::format("{} is carried by a thread: its shapes touch nothing", model.bodies()[i].name);
+          continue;
+        }
         const contact::Geometry g = contact::geometry_of(shape.geometry);
         const auto& own = model.bodies()[i].friction;
         s.solids.push_back(
@@ -240,7 +290,11 @@ struct Compiler {
 
   void loads() {
     for (const PointLoad& l : model.point_loads()) {
-      if (!l.at.beam.valid()) continue;  // on a body that is held
+      if (!l.at.beam.valid()) {  // on a body: one that is held does not feel it
+        if (l.at.body.valid() && free_[l.at.body.value])
+          s.body_loads.push_back({l.at.body.value, l.at.p, l.force, l.moment, l.follows});
+        continue;
+      }
       s.loads.push_back({l.at.beam.value, l.at.s, l.at.p, l.force, l.moment, l.follows});
     }
     for (const DistributedLoad& l : model.distributed_loads())
@@ -256,6 +310,9 @@ struct Compiler {
       if (s.options.element != Element::log) refuse("spring", k.name, "", "only the log element has springs");
       Tether t{on->beam.value, on->s,     other->body.value, other->p,
                k.stiffness,    k.damping, k.rest_length,     k.tension_only};
+      if (t.body >= 0 && free_[t.body])
+        refuse("spring", k.name, "between",
+               "hangs on a body that a thread carries: on the world or a held body");
       if (k.damping > 0 && t.body >= 0 && s.bodies[t.body].moves)
         refuse("spring", k.name, "damping", "a damped spring of a thread hangs on something that rests");
       s.tethers.push_back(t);
@@ -398,6 +455,7 @@ System compile(const Model& model, const Options& options) {
   std::vector<Pose> X_WB(s.bodies.size());
   s.poses(0, X_WB);
   for (const Beam& b : s.model.beams()) c.thread(b, X_WB);
+  c.all_carried();
   if (!c.problems.empty()) throw ModelError(std::move(c.problems));
   c.cuts();
   c.contact();

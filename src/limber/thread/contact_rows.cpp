@@ -5,10 +5,10 @@
 // contacts meet where one has a node and the other is carried past it: W_ab = Σ_j J_a,jᵀ G_j R_b,j over a's
 // nodes, and the same with both exchanged, less what is there twice; on two sides of the top they meet at the
 // top.
+#include "limber/thread/contact_rows.h"
+
 #include <algorithm>
 #include <cmath>
-
-#include "limber/thread/system.h"
 
 namespace limber::thread {
 namespace {
@@ -38,8 +38,9 @@ void rows_of(const WorkspaceData& w, const Touch& t, TouchRows& out) {
   out.last = std::max(t.a.slot, t.b.slot) + 1;
 }
 
-// J x of a motion in node axes. The normal looks at the midline, friction at the surface.
-void times(const TouchRows& r, const double* x, double* out) {
+}  // namespace
+
+void touch_motion(const TouchRows& r, const double* x, double* out) {
   out[0] = out[1] = out[2] = out[3] = 0;
   for (int k = 0; k < r.count; ++k) {
     const double *p = x + 12 * r.node[k], *weight = r.weight[k];
@@ -53,8 +54,7 @@ void times(const TouchRows& r, const double* x, double* out) {
   }
 }
 
-// x += Jᵀλ
-void add_force(const TouchRows& r, const double* lambda, double* x) {
+void add_touch_force(const TouchRows& r, const double* lambda, double* x) {
   for (int k = 0; k < r.count; ++k) {
     double* p = x + 12 * r.node[k];
     const double* weight = r.weight[k];
@@ -69,7 +69,6 @@ void add_force(const TouchRows& r, const double* lambda, double* x) {
   }
 }
 
-// The unit forces of a contact at its node k: three rows of twelve. The normal's acts at the midline.
 void unit_forces(const TouchRows& r, int k, double* y) {
   for (int lane = 0; lane < 3; ++lane)
     for (int v = 0; v < 4; ++v) {
@@ -78,14 +77,19 @@ void unit_forces(const TouchRows& r, int k, double* y) {
     }
 }
 
+namespace {
+
 // R of a contact over the nodes where something is left of it, and G times its own forces.
 void carry_contact(const BlockInverse& inverse, int top, ContactWork& c, int contact) {
-  TouchRows& r = c.rows[contact];
+  const TouchRows& rows = c.rows[contact];
+  TouchBlocks& r = c.around[contact];
+  r.count = rows.count, r.first = rows.first, r.last = rows.last;
+  std::copy_n(rows.node, 4, r.node);
   TouchField& f = c.fields[contact];
   f = {};
   f.low = r.first, f.high = r.last;
   for (int k = 0; k < r.count; ++k) {
-    unit_forces(r, k, r.own[k]);
+    unit_forces(rows, k, r.own[k]);
     apply3(inverse.diagonal(r.node[k]), r.own[k], r.moved[k]);
   }
   // The nodes of a side are neighbours: what is carried past the farther one goes on to the nearer one, and
@@ -169,7 +173,7 @@ LIMBER_INLINE void add_product(const double* x, const double* y, Sums& a) {
 
 // What a contact's nodes feel of another that is carried past them.
 template <bool Swapped>
-LIMBER_INLINE bool feel(const TouchRows& r, const TouchField& f, int top, const double* pool, bool* counted,
+LIMBER_INLINE bool feel(const TouchBlocks& r, const TouchField& f, int top, const double* pool, bool* counted,
                         Sums& out) {
   bool some = false;
   for (int side = 0; 2 * side < r.count; ++side) {
@@ -190,10 +194,11 @@ LIMBER_INLINE bool feel(const TouchRows& r, const TouchField& f, int top, const 
   return some;
 }
 
-constexpr int at_once = 4;  // contacts that are coupled with the others
+constexpr double tolerance = 1e-4;  // of the radius: of gaps and slips
+constexpr int at_once = 4;          // contacts that are coupled with the others
 
 // W of two contacts by rows of four (a's); false if they do not meet.
-LIMBER_INLINE bool couple(const TouchRows& ra, const TouchField& fa, const TouchRows& rb,
+LIMBER_INLINE bool couple(const TouchBlocks& ra, const TouchField& fa, const TouchBlocks& rb,
                           const TouchField& fb, const double* pool, int top, double* out) {
   const Pack o = pack(0);
   Sums ab{{{o, o, o}, {o, o, o}, {o, o, o}}};
@@ -231,9 +236,9 @@ LIMBER_INLINE bool couple(const TouchRows& ra, const TouchField& fa, const Touch
 
 // Blocks of the contacts begin … end − 1 with those of `list` that are not after them. A few at a time: what
 // is read of the other contact is read once for all of them.
-LIMBER_KERNEL int couple_kernel(const TouchRows* rows, const TouchField* fields, const double* pool, int top,
-                                int begin, int end, const int* list, int count, std::pair<int, int>* pairs,
-                                double* out) {
+LIMBER_KERNEL int couple_kernel(const TouchBlocks* rows, const TouchField* fields, const double* pool,
+                                int top, int begin, int end, const int* list, int count,
+                                std::pair<int, int>* pairs, double* out) {
   int kept = 0;
   for (int n = 0; n < count; ++n)
     for (int b = begin; b < end; ++b) {
@@ -268,7 +273,7 @@ void find_blocks(const BlockTridiagonal& factor, int begin, int end, ContactWork
   const std::size_t most = c.known + c.near.size() * static_cast<std::size_t>(end - begin) + 1;
   if (c.blocks.size() < most) c.blocks.resize(2 * most), c.block.resize(32 * most);
   c.known += static_cast<std::size_t>(couple_kernel(
-      c.rows.data(), c.fields.data(), c.pool.data(), factor.top(), begin, end, c.near.data(),
+      c.around.data(), c.fields.data(), c.pool.data(), factor.top(), begin, end, c.near.data(),
       static_cast<int>(c.near.size()), c.blocks.data() + c.known, c.block.data() + 16 * c.known));
 }
 
@@ -347,66 +352,93 @@ void warm_start(ContactWork& c) {
 
 }  // namespace
 
-void add_rows(const SystemData& s, int from, WorkspaceData& w) {
+namespace {
+
+// The motion with the forces λ into w.delta.
+void move(int nodes, WorkspaceData& w) {
   ContactWork& c = w.contact;
-  const auto m = c.touches.size();
-  c.rows.resize(m);
-  c.fields.resize(m);
-  c.free.resize(4 * m);
-  c.friction.assign(m, s.friction);
-  for (std::size_t k = 0; k < m; ++k)
-    if (c.touches[k].other < 0) c.friction[k] = s.solids[-1 - c.touches[k].other].friction;
-  c.lambda.resize(4 * m, 0.0);
+  std::fill_n(c.shift.begin(), 12 * nodes, 0.0);
+  for (std::size_t k = 0; k < c.touches.size(); ++k)
+    if (c.lambda[4 * k] > 0) add_touch_force(c.rows[k], c.lambda.data() + 4 * k, c.shift.data());
+  w.solver.solve(c.shift.data());
+  for (int i = 0; i < 12 * nodes; ++i) w.delta[i] = c.free_motion[i] + c.shift[i];
+}
+
+// What friction takes: force times slip; and what solids give that move.
+void take_work(ContactWork& c, const double* delta) {
+  c.friction_work = c.solid_work = 0;
+  for (std::size_t k = 0; k < c.touches.size(); ++k) {
+    const double* x = c.lambda.data() + 4 * k;
+    if (x[0] <= 0) continue;
+    double u[4];
+    touch_motion(c.rows[k], delta, u);
+    const Touch& t = c.touches[k];
+    c.friction_work -= x[1] * (u[1] + t.t1.dot(t.slip0)) + x[2] * (u[2] + t.t2.dot(t.slip0));
+    c.solid_work += (x[0] * t.n + x[1] * t.t1 + x[2] * t.t2).dot(t.carried);
+  }
+}
+
+// W of all contacts.
+void couple_all(WorkspaceData& w) {
+  ContactWork& c = w.contact;
+  const int from = c.coupled, m = static_cast<int>(c.touches.size());
+  if (c.fields.size() < c.touches.size())
+    c.fields.resize(c.touches.size()), c.around.resize(c.touches.size());
   if (from == 0) {
     c.used = 0;
     c.known = 0;
     c.order.clear();
     c.widest = 0;
   }
+  for (int k = from; k < m; ++k) {
+    w.inverse.cover(w.solver, c.rows[k].first, c.rows[k].last);
+    carry_contact(w.inverse, w.solver.top(), c, k);
+    if ((k + 1 - from) % at_once == 0 || k + 1 == m)
+      find_blocks(w.solver, from + (k - from) / at_once * at_once, k + 1, c);
+  }
+  c.coupled = m;
+  assemble(c);
+}
+
+}  // namespace
+
+void add_rows(const SystemData& s, int from, WorkspaceData& w) {
+  ContactWork& c = w.contact;
+  const auto m = c.touches.size();
+  if (c.rows.size() < m) c.rows.resize(m);
+  c.free.resize(4 * m);
+  c.friction.assign(m, s.friction);
+  for (std::size_t k = 0; k < m; ++k)
+    if (c.touches[k].other < 0) c.friction[k] = s.solids[-1 - c.touches[k].other].friction;
+  c.lambda.resize(4 * m, 0.0);
   for (auto k = static_cast<std::size_t>(from); k < m; ++k) {
     const Touch& t = c.touches[k];
     TouchRows& r = c.rows[k];
     rows_of(w, t, r);
-    w.inverse.cover(w.solver, r.first, r.last);
-    carry_contact(w.inverse, w.solver.top(), c, static_cast<int>(k));
-    const int next = static_cast<int>(k) + 1;
-    if ((next - from) % at_once == 0 || next == static_cast<int>(m))
-      find_blocks(w.solver, from + (next - from - 1) / at_once * at_once, next, c);
     double* free = c.free.data() + 4 * k;
-    times(r, c.free_motion.data(), free);
+    touch_motion(r, c.free_motion.data(), free);
     free[0] += t.free_gap;
     free[1] += t.t1.dot(t.slip0);
     free[2] += t.t2.dot(t.slip0);
     std::fill_n(c.lambda.data() + 4 * k, 4, 0.0);
   }
-  assemble(c);
-  if (from == 0) warm_start(c);
+  if (from == 0) {
+    c.coupled = 0;
+    warm_start(c);
+  }
 }
 
 void solve_forces(const SystemData& s, int nodes, WorkspaceData& w) {
   ContactWork& c = w.contact;
   const int m = static_cast<int>(c.touches.size());
+  if (hold_solids(s, nodes, w)) return take_work(c, w.delta.data());
+  couple_all(w);
   const contact::ConeProblem problem{m, &c.W, c.free.data(), c.friction.data()};
-  const auto report = c.solver.solve(problem, 1e-4 * s.smallest_radius, 120, c.lambda.data());
+  const auto report = c.solver.solve(problem, tolerance * s.smallest_radius, 120, c.lambda.data());
   c.sweeps += report.sweeps;
   c.solves += report.solves;
-  std::fill_n(c.shift.begin(), 12 * nodes, 0.0);
-  for (int k = 0; k < m; ++k)
-    if (c.lambda[4 * k] > 0) add_force(c.rows[k], c.lambda.data() + 4 * k, c.shift.data());
-  w.solver.solve(c.shift.data());
-  for (int i = 0; i < 12 * nodes; ++i) w.delta[i] = c.free_motion[i] + c.shift[i];
-  // What friction takes: force times slip; and what solids give that move.
-  c.friction_work = c.solid_work = 0;
-  for (int k = 0; k < m; ++k) {
-    const double* x = c.lambda.data() + 4 * k;
-    if (x[0] <= 0) continue;
-    double u[4];
-    times(c.rows[k], w.delta.data(), u);
-    c.friction_work -= x[1] * (u[1] + c.touches[k].t1.dot(c.touches[k].slip0)) +
-                       x[2] * (u[2] + c.touches[k].t2.dot(c.touches[k].slip0));
-    const Touch& t = c.touches[k];
-    c.solid_work += (x[0] * t.n + x[1] * t.t1 + x[2] * t.t2).dot(t.carried);
-  }
+  move(nodes, w);
+  take_work(c, w.delta.data());
 }
 
 void apply_last_forces(const std::vector<Touch>& touches, int nodes, WorkspaceData& w) {
@@ -417,7 +449,7 @@ void apply_last_forces(const std::vector<Touch>& touches, int nodes, WorkspaceDa
     const Vec3& f = c.last[k].force;
     const double lambda[3] = {f.dot(t.n), f.dot(t.t1), f.dot(t.t2)};
     rows_of(w, t, c.scratch_rows);
-    add_force(c.scratch_rows, lambda, c.shift.data());
+    add_touch_force(c.scratch_rows, lambda, c.shift.data());
   }
   w.solver.solve(c.shift.data());
   for (int i = 0; i < 12 * nodes; ++i) w.delta[i] = c.free_motion[i] + c.shift[i];

@@ -18,10 +18,12 @@ namespace {
 constexpr int most_parts = 8, most_passes = 5;
 constexpr double off_line = 0.03;   // of the radius: how far a capsule may be from the midline, about
 constexpr double slack = 0.1;       // of the radius: pairs this close are looked at
-constexpr double close = 0.004;     // of the sum of radii: contacts this close enter the system
+constexpr double close = 0.002;     // of the sum of radii: contacts this close enter the system
 constexpr double allowed = 0.004;   // of the sum of radii: overlap that needs no other pass
 constexpr double too_deep = 0.015;  // … that divides the step
-constexpr double recovery = 0.2;    // of an overlap at the beginning is taken back in a step
+constexpr double flat =
+    0.001;  // of the radius: a place between two ends that is no more closer than this is left out
+constexpr double recovery = 0.2;  // of an overlap at the beginning is taken back in a step
 
 double turn_between(const double* e, int slot) {
   const Eigen::Map<const Vec3> a(e + 12 * slot + 3), b(e + 12 * (slot + 1) + 3), x(e + 12 * slot),
@@ -294,29 +296,40 @@ struct Finder {
     add(t, apart, reach, before.norm() - reach);
   }
 
+  // A thread that lies along a face touches it with the ends of its capsules, all of them: a single place
+  // in each would jump from one end to the other by the smallest motion, and its force with it. A place
+  // between the ends counts where it is closer than both.
   void solid(int i, int k) {
     ContactWork& c = w.contact;
     const Capsule& a = c.capsules[i];
-    const double r = radius_of(s, a);
+    const double r = radius_of(s, a), within = r * (first_pass ? 1 + close : 1 - 0.5 * allowed);
     const contact::SegmentTouch end = contact::closest(c.solids1[k], c.p1[i], c.q1[i]);
-    const double within = r * (first_pass ? 1 + close : 1 - 0.5 * allowed);
     if (end.distance.value > within + a.off) return;
-    const double xa = end.s >= 1 ? a.xi1 : place(a, end.s);
-    if (shared(a, xa)) return;
+    solid_at(a, k, a.xi0, within);
+    const double ends = std::min(contact::distance(c.solids1[k], c.p1[i]).value,
+                                 contact::distance(c.solids1[k], c.q1[i]).value);
+    if (end.distance.value < ends - flat * r) solid_at(a, k, place(a, end.s), within);
+    if (a.last) solid_at(a, k, a.xi1, within);
+  }
+
+  void solid_at(const Capsule& a, int k, double xa, double within) {
+    ContactWork& c = w.contact;
+    const double r = radius_of(s, a);
     const Vec3 x = midline_point(now, a.slot, w.length[a.slot], xa);
-    const Vec3 x0 = midline_point(state.e.data(), a.slot, w.length[a.slot], xa);
     const contact::Distance d = contact::distance(c.solids1[k], x);
     if (d.value > within) return;
+    const Vec3 x0 = midline_point(state.e.data(), a.slot, w.length[a.slot], xa);
+    const contact::Distance d0 = contact::distance(c.solids0[k], x0);
     Touch t;
     t.n = d.normal;
     t.a = side(now, w, a.slot, xa, -r * t.n);
     t.other = -1 - k;
     // What the solid's surface does by itself in the step.
-    const Vec3 at0 = contact::distance(c.solids0[k], x0).normal * -r + x0;
+    const Vec3 at0 = d0.normal * -r + x0;
     const Pose &X0 = c.solids0[k].X_WG, &X1 = c.solids1[k].X_WG;
     t.carried = X1 * (X0.inverse() * at0) - at0;
     t.slip0 = -t.carried;
-    add(t, d.value * t.n, r, contact::distance(c.solids0[k], x0).value - r);
+    add(t, d.value * t.n, r, d0.value - r);
   }
 
   void all() {

@@ -63,6 +63,22 @@ void point_load(const SystemData& s, const State& state, const ThreadLoad& l, do
   if (at.xi > 0) add_moment(w, at.slot + 1, at.xi * moment);
 }
 
+// Forces on x and, by the arm, on the directions; a moment turns the node.
+void body_load(const SystemData& s, const State& state, const BodyLoad& l, double t, double load,
+               WorkspaceData& w) {
+  const Carried& c = *carried_body(s, l.body);
+  const int node = node_at(state, c.thread, c.place);
+  Vec3 force = load * l.force.value(t), moment = load * l.moment.value(t);
+  const Mat3 R = node_axes(w, node) * c.X_NB.R;
+  if (l.follows) force = R * force, moment = R * moment;
+  const Vec3 xi = c.X_NB * l.p;
+  for (int i = 0; i < 3; ++i) {
+    w.external[12 * node + i] += force[i];
+    for (int k = 0; k < 3; ++k) w.external[12 * node + 3 + 3 * k + i] += xi[k] * force[i];
+  }
+  if (moment.squaredNorm() > 0) add_moment(w, node, moment);
+}
+
 void line_load(const SystemData& s, const State& state, const LineLoad& l, double t, double load,
                WorkspaceData& w) {
   const ThreadInfo& info = s.threads[l.thread];
@@ -117,9 +133,33 @@ void tether(const SystemData& s, const State& state, const Tether& k, const doub
   add_stiffness(at, n, K, w);
 }
 
+// A hand on a body that is carried: at x + F ξ, by its weights (1, ξ) of the node's numbers.
+void hand_on_body(const SystemData& s, const State& state, const Hand& k, const double* e, double ch,
+                  bool tangent, WorkspaceData& w) {
+  const Carried& c = *carried_body(s, k.body);
+  const int node = node_at(state, c.thread, c.place);
+  const Vec3 xi = c.X_NB * k.p;
+  const double weight[4] = {1, xi[0], xi[1], xi[2]}, rate = ch > 0 ? k.damping / ch : 0;
+  double* D = w.elements.D.data() + 144 * static_cast<std::size_t>(node);
+  for (int i = 0; i < 3; ++i) {
+    double x = 0, before = 0;
+    for (int a = 0; a < 4; ++a) {
+      x += weight[a] * e[12 * node + 3 * a + i];
+      if (rate > 0) before += weight[a] * w.e_hat[12 * node + 3 * a + i];
+    }
+    const double force = k.stiffness * (k.target[i] - x) - rate * (x - before);
+    for (int a = 0; a < 4; ++a) {
+      w.external[12 * node + 3 * a + i] += weight[a] * force;
+      for (int b = 0; b < 4 && tangent; ++b)
+        D[12 * (3 * a + i) + 3 * b + i] += (k.stiffness + rate) * weight[a] * weight[b];
+    }
+  }
+}
+
 // The damping of a step of the scheme e = ê + ch v; of nothing at rest (ch = 0).
 void hand_force(const SystemData& s, const State& state, const Hand& k, const double* e, double ch,
                 bool tangent, WorkspaceData& w) {
+  if (k.body >= 0) return hand_on_body(s, state, k, e, ch, tangent, w);
   const Spot at = spot_at(s, state, k.thread, k.s);
   const double l = w.length[at.slot], rate = ch > 0 ? k.damping / ch : 0;
   const Vec3 x = midline(e, at.slot, l, at.xi).x;
@@ -156,6 +196,7 @@ bool evaluate(const SystemData& s, const double* e, bool tangent, double mass_we
   gather(e, nodes, w.elements);
   if (!polar(nodes, w.elements)) return false;
   elements(nodes, tangent, mass_weight, w.elements);
+  if (tangent) add_carried_mass(w, mass_weight, w.elements);
   for (int j = 0; j < nodes; ++j)
     if (w.length[j] > 0 && !(w.elements.gap[0][j] > 0)) return false;
   return true;
@@ -173,6 +214,9 @@ void external_forces(const SystemData& s, const State& state, const double* e, d
     }
     std::fill(f + 6, f + 12, 0.0);
   }
+  for (const CarriedNode& c : w.carried)
+    for (int p = 0; p < 4; ++p)
+      for (int i = 0; i < 3; ++i) w.external[12 * c.node + 3 * p + i] += c.mu(0, p) * g[i];
   load_forces(s, state, t, load, w);
   for (const Tether& k : s.tethers) tether(s, state, k, e, ch, tangent, w);
   if (w.hand) hand_force(s, state, *w.hand, e, ch, tangent, w);
@@ -181,6 +225,7 @@ void external_forces(const SystemData& s, const State& state, const double* e, d
 void load_forces(const SystemData& s, const State& state, double t, double load, WorkspaceData& w) {
   for (const ThreadLoad& l : s.loads) point_load(s, state, l, t, load, w);
   for (const LineLoad& l : s.line_loads) line_load(s, state, l, t, load, w);
+  for (const BodyLoad& l : s.body_loads) body_load(s, state, l, t, load, w);
 }
 
 double potential(const SystemData& s, const State& state, const double* e, double t, double load,
@@ -190,6 +235,9 @@ double potential(const SystemData& s, const State& state, const double* e, doubl
   for (int j = 0; j < state.node_count(); ++j)
     for (int i = 0; i < 3; ++i)
       sum -= g[i] * (w.weight[2 * j] * e[12 * j + i] + w.weight[2 * j + 1] * e[12 * j + 3 + i]);
+  for (const CarriedNode& c : w.carried)
+    for (int p = 0; p < 4; ++p)
+      for (int i = 0; i < 3; ++i) sum -= g[i] * c.mu(0, p) * e[12 * c.node + 3 * p + i];
   for (const Tether& k : s.tethers) {
     const Spot at = spot_at(s, state, k.thread, k.s);
     const Vec3 anchor = k.body < 0 ? k.p : w.X_WB[k.body] * k.p;
@@ -230,6 +278,7 @@ void mass_times(const WorkspaceData& w, int nodes, const double* y, double* out)
       q2[9 + i] += zz * p[9 + i];
     }
   }
+  carried_mass_times(w, y, out);
 }
 
 void to_node_axes(const WorkspaceData& w, int nodes, const double* world, double* local) {
@@ -260,7 +309,48 @@ void to_world(const WorkspaceData& w, int nodes, const double* local, double* wo
   }
 }
 
+// A solution A = PᵀδF of the linear equations is [θ]U + V with V symmetric, θ = G⁻¹ axial(A − Aᵀ), G = tr U −
+// U. On its chord a section that turns would be stretched by θ²/2, against E A and with the inertia of ρ I:
+// stress that the next step takes for real, and that stops a thread which spins. So the section's two
+// directions go to C(U + V) instead, turned as far as the chord points: by atan |θ|. (By |θ|, BDF2 would gain
+// spin: the stress that makes a section go round is that of the end, which a single iteration does not know.)
+void turn_sections(const WorkspaceData& w, int nodes, double* delta) {
+  const Table& e = w.elements.strain;
+  for (int j = 0; j < nodes; ++j) {
+    if ((w.held[j] & 0b1100u) != 0) continue;  // given
+    double* d = delta + 12 * j;
+    const double exx = e[0][j], eyy = e[1][j], ezz = e[2][j], exy = e[3][j], exz = e[4][j], eyz = e[5][j];
+    // Columns of A: x_,x, x_,y, x_,z.
+    const double wx = d[8] - d[10], wy = d[9] - d[5], wz = d[4] - d[6];
+    // (tr U − U) θ = w, a small step from 2θ = w: by cofactors.
+    const double t = 2 + exx + eyy + ezz, a = t - exx, b = t - eyy, c = t - ezz;
+    const double c00 = b * c - eyz * eyz, c01 = exy * c + exz * eyz, c02 = exy * eyz + exz * b;
+    const double c11 = a * c - exz * exz, c12 = a * eyz + exy * exz, c22 = a * b - exy * exy;
+    const double det = 1 / (a * c00 - exy * c01 - exz * c02);
+    const double x = det * (c00 * wx + c01 * wy + c02 * wz), y = det * (c01 * wx + c11 * wy + c12 * wz),
+                 z = det * (c02 * wx + c12 * wy + c22 * wz);
+    const double c1 = 1 / std::sqrt(1 + (x * x + y * y + z * z)), c2 = c1 * c1 / (1 + c1);
+    // With a body all three directions, which stay those of a rotation; else the midline's goes straight, as
+    // contacts have it.
+    const bool body = (w.held[j] & carries_body) != 0;
+    const double U[3][3] = {{1 + exx, exy, exz}, {exy, 1 + eyy, eyz}, {exz, eyz, 1 + ezz}};
+    for (int k = body ? 0 : 1; k < 3; ++k) {
+      double* p = d + 3 + 3 * k;
+      const double u = U[k][0], v = U[k][1], q = U[k][2];
+      // s = (U + V) of this column, then C s − U.
+      const double r0 = y * q - z * v, r1 = z * u - x * q, r2 = x * v - y * u;
+      const double s0 = body ? k == 0 : u + p[0] - r0, s1 = body ? k == 1 : v + p[1] - r1,
+                   s2 = body ? k == 2 : q + p[2] - r2;
+      const double along = c2 * (x * s0 + y * s1 + z * s2);
+      p[0] = c1 * (s0 + (y * s2 - z * s1)) + along * x - u;
+      p[1] = c1 * (s1 + (z * s0 - x * s2)) + along * y - v;
+      p[2] = c1 * (s2 + (x * s1 - y * s0)) + along * z - q;
+    }
+  }
+}
+
 void hold(const WorkspaceData& w, int nodes, double* rhs, bool matrix, ElementArrays& a) {
+  hold_carried(w, rhs, matrix, a);
   for (int j = 0; j < nodes; ++j) {
     if (w.held[j] == 0) continue;
     for (int r = 0; r < 12; ++r) {

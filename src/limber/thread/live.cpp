@@ -93,10 +93,19 @@ std::optional<Held> held_at(const SystemData& s, int point) {
 
 bool hold(const System& system, Workspace& workspace, const result::Handle& handle) {
   const SystemData& s = system.data();
+  if (handle.on == result::Handle::On::frame) {
+    if (carried_body(s, handle.index) == nullptr) return false;
+    Hand hand;
+    hand.body = handle.index, hand.p = handle.p, hand.target = handle.target;
+    hand.stiffness = handle.stiffness, hand.damping = handle.damping;
+    workspace.data().hand = hand;
+    return true;
+  }
   if (handle.on != result::Handle::On::point || handle.index < 0) return false;
   const std::optional<Held> at = held_at(s, handle.index);
   if (!at) return false;
-  workspace.data().hand = Hand{at->thread, at->s, handle.target, handle.stiffness, handle.damping};
+  workspace.data().hand =
+      Hand{-1, Vec3::Zero(), at->thread, at->s, handle.target, handle.stiffness, handle.damping};
   return true;
 }
 
@@ -124,6 +133,12 @@ result::Pull pull(const System& system, const State& state, Workspace& workspace
   WorkspaceData& w = workspace.data();
   if (!w.hand) return {};
   set_mesh(s, state, w);
+  if (w.hand->body >= 0) {
+    place_carried(s, state, state.e.data(), w.X_WB);
+    const Vec3 x = w.X_WB[w.hand->body] * w.hand->p;
+    const Vec3 v = carried_rate(state, *carried_body(s, w.hand->body), w.hand->p).velocity;
+    return {x, w.hand->stiffness * (w.hand->target - x) - w.hand->damping * v};
+  }
   const Spot at = spot_at(s, state, w.hand->thread, w.hand->s);
   const double l = w.length[at.slot];
   const Vec3 x = midline(state.e.data(), at.slot, l, at.xi).x,

@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "limber/math/so3.h"
+#include "limber/thread/element_gradient.h"
 #include "limber/thread/system.h"
 
 namespace limber::thread {
@@ -27,6 +28,17 @@ std::array<double, 6> natural(const ThreadInfo& info, int place, int next) {
   // B = J_r⁻¹(φ) exp(−φ/2): (φ/2)/sin(φ/2) across φ.
   const Vec3 q = math::so3_jacobian_inverse(phi) * (math::so3_exp(-0.5 * phi) * p);
   return {q.norm(), q[1], q[2], phi[0], phi[1], phi[2]};
+}
+
+// Takes one of the axial strains (Λ, ε₁xx, ε₁yy, ε₁zz, ε₂xx, ε₂yy, ε₂zz) out of an element's energy, as where
+// it is least.
+void condense_stretch(int e, int j, ElementArrays& a) {
+  const auto k = [&](int i, int l) -> double& { return a.constants[slot::axial + upper7(i, l)][j]; };
+  const double pivot = k(e, e);
+  for (int i = 0; i < 7; ++i)
+    for (int l = i; l < 7; ++l)
+      if (i != e && l != e) k(i, l) -= k(i, e) * k(e, l) / pivot;
+  for (int i = 0; i < 7; ++i) k(i, e) = 0;
 }
 
 }  // namespace
@@ -112,6 +124,15 @@ void set_mesh(const SystemData& s, const State& state, WorkspaceData& w) {
     }
   }
   for (const Fix& f : s.fixes) w.held[node_at(state, f.thread, f.place)] |= f.held;
+  w.carried.clear();
+  for (const Carried& c : s.carried) {
+    const int node = node_at(state, c.thread, c.place);
+    w.carried.push_back({node, c.mu});
+    w.held[node] |= carries_body;
+    // The node is as rigid as the body, the thread beside it is not: its strain there goes with the rest.
+    if (node + 1 < state.node_count() && w.length[node] > 0) condense_stretch(1, node, a);
+    if (node > 0 && w.length[node - 1] > 0) condense_stretch(4, node - 1, a);
+  }
   w.scale_h = -1;
 }
 
@@ -215,6 +236,8 @@ void remove_node(State& state, int thread, int node) {
 bool is_held(const SystemData& s, int thread, int place) {
   for (const Fix& f : s.fixes)
     if (f.thread == thread && f.place == place) return true;
+  for (const Carried& c : s.carried)
+    if (c.thread == thread && c.place == place) return true;
   return false;
 }
 

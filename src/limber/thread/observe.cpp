@@ -97,6 +97,10 @@ struct Observer {
       const Pose X = body(c.body);
       if (c.quantity == Quantity::position) return X * c.arm;
       if (c.quantity == Quantity::rotation) return math::so3_log(X.R);
+      if (const Carried* carried = carried_body(s, c.body)) {
+        const CarriedRate rate = carried_rate(state, *carried, c.arm);
+        return c.quantity == Quantity::velocity ? rate.velocity : rate.turn;
+      }
       // Rates of driven bodies by central differences of their given motions.
       if (c.body < 0) return Vec3::Zero();
       constexpr double step = 1e-6;
@@ -213,6 +217,7 @@ result::Energy energy_now(const SystemData& s, const State& state, WorkspaceData
   set_damping(s, state, 0, w);
   w.scale_h = s.damps ? -1 : 0;
   s.poses(state.t, w.X_WB);
+  place_carried(s, state, state.e.data(), w.X_WB);
   evaluate(s, state.e.data(), false, 0, w);
   result::Energy out;
   for (int j = 0; j < state.node_count(); ++j) out.elastic += w.elements.energy[0][j];
@@ -267,6 +272,7 @@ ContactReport contact_report(const System& system, const State& state, Workspace
   if (!s.contact) return {};
   set_mesh(s, state, workspace.data());
   s.poses(state.t, workspace.data().X_WB);
+  place_carried(s, state, state.e.data(), workspace.data().X_WB);
   return {static_cast<int>(state.touch.size()) / LastTouch::size,
           deepest_overlap(s, state, state.e.data(), workspace.data())};
 }

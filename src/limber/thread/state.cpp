@@ -30,6 +30,14 @@ State System::rest() const {
         state.v[12 * j + i] = s.threads[t].velocity[i];
       }
     }
+  for (const Carried& c : s.carried) {
+    const int at = 12 * node_at(state, c.thread, c.place);
+    for (int k = 0; k < 4; ++k) {
+      const Eigen::Map<const Vec3> q(state.e.data() + at + 3 * k);
+      const Vec3 rate = k == 0 ? c.velocity : Vec3(c.turn.cross(q));
+      for (int i = 0; i < 3; ++i) state.v[at + 3 * k + i] += rate[i];
+    }
+  }
   if (s.damps) {
     state.strain_before.reserve(12 * static_cast<std::size_t>(s.capacity() + 1));
     state.strain_before.assign(n + 12, 0);

@@ -45,6 +45,16 @@ struct Relaxation {
     out.negative = w.solver.negative();
   }
 
+  // With bodies: long steps are cut, then all sections turn along arcs. Returns the largest turn as it was.
+  double turn_bodies() {
+    double most = 0;
+    for (int i = 0; i < 12 * nodes(); ++i)
+      if (i % 12 >= 3) most = std::max(most, std::abs(w.delta[i]));
+    for (int i = 0; i < 12 * nodes() && most > 0.5; ++i) w.delta[i] *= 0.5 / most;
+    turn_sections(w, nodes(), w.delta.data());
+    return most;
+  }
+
   bool relax() {
     double sigma = 0;
     bool settled = false;  // the last step was Newton's and moved nothing: what is left is rounding
@@ -79,13 +89,15 @@ struct Relaxation {
       }
       std::copy_n(w.rhs.begin(), n, w.delta.begin());
       thread::solve(s, nodes(), w.delta.data(), w);
+      const double bodies_turn = w.carried.empty() ? 0 : turn_bodies();
       if (local) to_world(w, nodes(), w.delta.data(), w.delta.data());
       double turn = 0;
       for (int i = 0; i < n; ++i)
         if (i % 12 >= 3) turn = std::max(turn, std::abs(w.delta[i]));
+      if (bodies_turn > 0) turn = bodies_turn;
       settled = sigma == 0 && turn < 1e-9;
       // Long steps are cut; what they stretch is taken back by the next ones.
-      const double cut = turn > 0.5 ? 0.5 / turn : 1;
+      const double cut = turn > 0.5 && bodies_turn == 0 ? 0.5 / turn : 1;
       std::copy_n(w.e.begin(), n, w.e_start.begin());
       for (int i = 0; i < n; ++i) w.e[i] += cut * w.delta[i];
       if (!(turn < 1e8) || !evaluate(s, w.e.data(), false, 0, w)) {

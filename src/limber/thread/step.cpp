@@ -23,7 +23,8 @@ constexpr double enough = 0.02;  // [rad] change of direction in an iteration af
 // The same where a direction is given that turns: it strains its neighbours before they follow, and the
 // reaction, whose work is counted, shows what is left of that.
 constexpr double enough_given = 2e-4;
-constexpr double too_much = 1.5;  // … and beyond which the step is divided
+constexpr double least_turn = 1e-5;  // [rad] that is done along an arc
+constexpr double too_much = 1.5;     // … and beyond which the step is divided
 constexpr int most_iterations = 12;
 constexpr double least_part = 1.0 / 256;  // of a step that is divided
 
@@ -97,8 +98,10 @@ struct Stepper {
     const double t = state.t + h;
     place_fixes(s, state, t, w.e.data(), w);
     if (s.contact) prepare_contacts(s, state, h, w);
-    if (!iterate(k, t, given_turn() > 1e-3 ? enough_given : enough)) return false;
-    if (s.damps || moving_fixes() || !s.loads.empty() || !s.line_loads.empty()) account(k, t);
+    // A body that turns about its node pulls at it: known after an iteration.
+    const bool sharply = !w.carried.empty() || given_turn() > 1e-3;
+    if (!iterate(k, t, sharply ? enough_given : enough)) return false;
+    if (s.damps || moving_fixes() || has_loads()) account(k, t);
     for (std::size_t i = 0; i < n; ++i) {
       state.e_before[i] = state.e[i];
       state.v_before[i] = state.v[i];
@@ -132,6 +135,7 @@ struct Stepper {
       if (!evaluate(s, w.e.data(), true, weight, w)) return false;
       residual(k, t, true);
       hold(w, nodes, w.rhs.data(), true, w.elements);
+      if (s.contact) keep_matrix(nodes, w);
       const int top = s.contact && w.contact.high >= 0 ? (w.contact.low + w.contact.high) / 2 : nodes / 2;
       if (factor(s, nodes, top, w) >= 0) return false;
       std::copy_n(w.rhs.begin(), 12 * nodes, w.delta.begin());
@@ -140,7 +144,10 @@ struct Stepper {
       if (s.contact && !resolve_contacts(s, state, w)) return false;
       const double change = change_of(nodes, w.delta.data());
       if (!(change < too_much)) return false;
-      if (s.options.element == Element::log) to_world(w, nodes, w.delta.data(), w.delta.data());
+      if (s.options.element == Element::log) {
+        if (change > least_turn || !w.carried.empty()) turn_sections(w, nodes, w.delta.data());
+        to_world(w, nodes, w.delta.data(), w.delta.data());
+      }
       for (int i = 0; i < 12 * nodes; ++i) w.e[i] += w.delta[i];
       report.iterations = std::max(report.iterations, iteration);
       ++report.total_iterations;
@@ -148,6 +155,8 @@ struct Stepper {
     }
     return s.options.iterations > 0;
   }
+
+  bool has_loads() const { return !s.loads.empty() || !s.line_loads.empty() || !s.body_loads.empty(); }
 
   bool moving_fixes() const {
     return std::ranges::any_of(s.fixes, [&](const Fix& f) { return f.body >= 0 && s.bodies[f.body].moves; });
@@ -197,7 +206,7 @@ struct Stepper {
     if (s.options.element == Element::log) to_world(w, nodes, w.rhs.data(), w.rhs.data());
     if (moving_fixes()) take_given_motions(t);
     // Loads: all external forces but weight and springs, which have energies of their own.
-    if (!s.loads.empty() || !s.line_loads.empty()) {
+    if (has_loads()) {
       std::fill_n(w.scratch.begin(), 12 * nodes, 0.0);
       std::swap(w.external, w.scratch);
       load_forces(s, state, t, 1, w);
@@ -276,6 +285,7 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
   const SystemData& s = system.data();
   WorkspaceData& w = workspace.data();
   result::SolveReport report;
+  report.warning = s.warning;
   make_cuts(s, state, w);
   set_mesh(s, state, w);
   if (s.damps || w.scale_h != 0) {

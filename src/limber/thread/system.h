@@ -52,6 +52,16 @@ struct Fix {
   Pose X_BN;  // the node's axes in the body
 };
 
+inline constexpr unsigned carries_body = 0b10000u;
+// A free body that a thread carries at a node (carried.cpp).
+struct Carried {
+  int thread = 0, place = 0;
+  int body = 0;
+  Pose X_NB;            // the body in the node's axes
+  Eigen::Matrix4d mu;   // mass of x, x_,x, x_,y, x_,z
+  Vec3 velocity, turn;  // [m/s, rad/s] of the node at t = 0, in the world's axes
+};
+
 // A stretch of a thread that begins inside a solid, at a clamp: the two do not touch.
 struct Spared {
   int thread = 0, solid = 0;
@@ -70,6 +80,14 @@ struct Piece {
   int thread = 0, from = 0, to = 0;  // places
   int samples = 0;                   // points of its line
   int rings = 0;                     // … and of all rings: one a node, at most
+};
+
+// On a body that is carried, in its own axes.
+struct BodyLoad {
+  int body = 0;
+  Vec3 p = Vec3::Zero();
+  VectorFunction force, moment;
+  bool follows = false;
 };
 
 struct ThreadLoad {
@@ -97,8 +115,10 @@ struct Tether {
   bool tension_only = false;
 };
 
-// A hand of a live view on a thread: f = k (target − x) − d ẋ.
+// A hand of a live view on a thread, or on a body that it carries: f = k (target − x) − d ẋ.
 struct Hand {
+  int body = -1;          // −1: on the thread
+  Vec3 p = Vec3::Zero();  // in the body
   int thread = 0;
   double s = 0;
   Vec3 target = Vec3::Zero();
@@ -122,10 +142,13 @@ struct SystemData {
   std::vector<DrivenBody> bodies;
   std::vector<BodySolid> solids;
   std::vector<Fix> fixes;
+  std::vector<Carried> carried;
+  std::string warning;  // of every step
   std::vector<Spared> spared;
   std::vector<Cut> cuts;  // by time
   std::vector<ThreadLoad> loads;
   std::vector<LineLoad> line_loads;
+  std::vector<BodyLoad> body_loads;
   std::vector<Tether> tethers;
   bool contact = false, self_contact = false;
   double friction = 0;
@@ -169,14 +192,19 @@ struct LastTouch {
 };
 
 // A contact's rows of J: two or four nodes; d: normal and tangents in node axes, with the side's sign.
-struct alignas(32) TouchRows {
-  double own[4][36], moved[4][36];  // J and J G at each node: three rows of twelve
-  double both[2][36];  // J G at the farther node of each side with what follows from the nearer one
+struct TouchRows {
   int count = 0, first = 0, last = 0;
-  int far[2];  // of each side, the node that is farther from the factor's top; −1: it is between them
   int node[4];
   double weight[4][4];  // of x, x_,x, x_,y, x_,z; 0 where they are held
   double d[4][3][3];
+};
+// What W needs of them: J and J G at each node, three rows of twelve.
+struct alignas(32) TouchBlocks {
+  double own[4][36], moved[4][36];
+  double both[2][36];  // J G at the farther node of each side with what follows from the nearer one
+  int far[2];  // of each side, the node that is farther from the factor's top; −1: it is between them
+  int count = 0, first = 0, last = 0;
+  int node[4];
 };
 // A contact's forces as nodes on the way to the factor's top feel them (contact_rows.cpp), in the pool, 36 a
 // node: over nodes up_first … up_last up to the top and down_last … down_first beyond it; root: what arrives
@@ -186,6 +214,8 @@ struct TouchField {
   int up_first = 0, up_last = -1, down_first = 0, down_last = -1;
   std::ptrdiff_t up = 0, down = 0, root = -1;
 };
+
+enum class TouchHold : std::uint8_t { open, sticks, slides };
 
 struct Capsule {
   int slot = 0, part = 0, thread = 0;
@@ -209,6 +239,15 @@ struct ContactWork {
   std::vector<LastTouch> last;
   std::vector<Touch> last_touches;  // (last) where they are at the beginning
   std::vector<TouchRows> rows;      // (touches)
+  int coupled = 0;                  // touches that W has
+  // Of solids alone (solid_contacts.cpp): the step's matrix, how contacts are taken, and forces to begin
+  // with.
+  Numbers D, O;
+  bool kept = false;
+  std::vector<TouchHold> held;    // (touches)
+  std::vector<double> stiffness;  // (touches) [N/m]
+  std::vector<double> first_forces;
+  std::vector<TouchBlocks> around;  // (touches)
   std::vector<TouchField> fields;   // (touches)
   Numbers pool;                     // (nodes x 36 each) of the fields
   std::size_t used = 0;             // of the pool
@@ -231,6 +270,11 @@ struct ContactWork {
   double solid_work = 0;                    // [J] done in it by solids that move
 };
 
+struct CarriedNode {
+  int node = 0;
+  Eigen::Matrix4d mu;
+};
+
 // Of a slot's element [m]: what it moves beyond itself, and its midline between its nodes.
 struct ElementError {
   double beyond = 0, within = 0;
@@ -245,7 +289,8 @@ struct WorkspaceData {
   // Of the mesh that the arrays are set up for.
   std::vector<std::int32_t> first, place;
   double scale_h = -1;               // step that the damping scale belongs to
-  std::vector<unsigned> held;        // (nodes) bits
+  std::vector<unsigned> held;        // (nodes) bits of Fix::held, and carries_body
+  std::vector<CarriedNode> carried;  // nodes with a body
   std::vector<int> thread_of;        // (nodes)
   std::vector<double> length;        // (nodes) of the slot's element; 0: none
   std::vector<ElementError> errors;  // (nodes) of the slots, by element_errors()
@@ -296,10 +341,24 @@ double potential(const SystemData& s, const State& state, const double* e, doubl
                  const WorkspaceData& w);  // of gravity, dead forces and tethers
 void to_node_axes(const WorkspaceData& w, int nodes, const double* world, double* local);
 void to_world(const WorkspaceData& w, int nodes, const double* local, double* world);
+// A motion in node axes whose sections turn along arcs, not chords.
+void turn_sections(const WorkspaceData& w, int nodes, double* delta);
 void hold(const WorkspaceData& w, int nodes, double* rhs, bool matrix, ElementArrays& a);  // held rows out
 void place_fixes(const SystemData& s, const State& state, double t, double* e, WorkspaceData& w);
 int factor(const SystemData& s, int nodes, int top, WorkspaceData& w);
 void solve(const SystemData& s, int nodes, double* x, WorkspaceData& w);
+
+// --- carried.cpp: bodies at nodes
+Eigen::Matrix4d carried_mass(const Inertia& inertia, const Pose& X_NB);
+void add_carried_mass(const WorkspaceData& w, double weight, ElementArrays& a);
+void carried_mass_times(const WorkspaceData& w, const double* y, double* out);  // out += M y, any axes
+void hold_carried(const WorkspaceData& w, double* rhs, bool matrix, ElementArrays& a);  // their stretch out
+void place_carried(const SystemData& s, const State& state, const double* e, std::vector<Pose>& X_WB);
+struct CarriedRate {
+  Vec3 velocity, turn;
+};
+CarriedRate carried_rate(const State& state, const Carried& c, const Vec3& p_B);
+const Carried* carried_body(const SystemData& s, int body);  // nullptr: it is not
 
 // --- contacts.cpp
 // Capsules and pairs that may touch in a step of size h from the state.
@@ -311,6 +370,10 @@ double deepest_overlap(const SystemData& s, const State& state, const double* e,
 // --- contact_rows.cpp: W and the forces.
 void add_rows(const SystemData& s, int from, WorkspaceData& w);       // touches from index `from` on
 void solve_forces(const SystemData& s, int nodes, WorkspaceData& w);  // into w.delta
+// --- solid_contacts.cpp
+void keep_matrix(int nodes, WorkspaceData& w);  // before it is factored, if only solids may be touched
+// The motion and the forces where only solids are touched; false if they have to be found by solve_forces().
+bool hold_solids(const SystemData& s, int nodes, WorkspaceData& w);
 // The motion with the forces c.last at these places, into w.delta.
 void apply_last_forces(const std::vector<Touch>& touches, int nodes, WorkspaceData& w);
 

@@ -8,7 +8,7 @@
 //   thread::observe(sys, s, w, snapshot);
 //
 // Every beam of the model is a thread. Bodies are fixed or follow given motions: threads are clamped to them
-// and touch their shapes.
+// and touch their shapes. A body without a joint is carried by the thread that is clamped to it.
 #pragma once
 
 #include <cstdint>
