@@ -6,6 +6,7 @@ include(CMakePackageConfigHelpers)
 # listed one includes only listed ones, tests/consumer that all of them compile from an installed copy.
 set(LIMBER_PUBLIC_HEADERS
   math/convex_hull.h
+  math/numbers.h
   math/program.h
   math/so3.h
   math/spatial.h

@@ -14,28 +14,11 @@
 #define LIMBER_KERNEL
 #endif
 
-#include <cstddef>
-#include <new>
-#include <vector>
-
 namespace limber::math {
 
 inline constexpr int lanes = 4;
 using Pack = double __attribute__((vector_size(32)));
 using LoosePack = double __attribute__((vector_size(32), aligned(8), may_alias));
-
-// Numbers that begin at a line of the cache, so that no pack of four is in two of them.
-template <class T>
-struct LineAllocator {
-  using value_type = T;
-  LineAllocator() = default;
-  template <class U>
-  LineAllocator(const LineAllocator<U>&) {}
-  T* allocate(std::size_t n) { return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{64})); }
-  void deallocate(T* p, std::size_t) { ::operator delete (p, std::align_val_t{64}); }
-  bool operator==(const LineAllocator&) const { return true; }
-};
-using Numbers = std::vector<double, LineAllocator<double>>;
 
 LIMBER_INLINE Pack pack(double x) { return Pack{x, x, x, x}; }
 LIMBER_INLINE Pack load(const double* p) { return *reinterpret_cast<const LoosePack*>(p); }

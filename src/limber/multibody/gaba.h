@@ -15,7 +15,7 @@
 
 #include <vector>
 
-#include "limber/math/pack.h"
+#include "limber/math/numbers.h"
 #include "limber/multibody/elimination_order.h"
 
 namespace limber::multibody {

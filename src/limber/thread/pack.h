@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "limber/math/numbers.h"
 #include "limber/math/pack.h"
 
 namespace limber::thread {
