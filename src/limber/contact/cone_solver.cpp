@@ -3,12 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-// Compiled for wide vectors and for the oldest x86-64; both give the same bits.
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define LIMBER_WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define LIMBER_WIDE
-#endif
+#include "limber/math/pack.h"
 
 namespace limber::contact {
 namespace {
@@ -53,14 +48,14 @@ inline __attribute__((always_inline)) double update(const ConeProblem& p, int c,
   return change;
 }
 
-LIMBER_WIDE double sweep(const ConeProblem& p, double* lambda) {
+LIMBER_KERNEL double sweep(const ConeProblem& p, double* lambda) {
   double change = 0;
   for (int c = 0; c < p.contacts; ++c) change = std::max(change, update(p, c, lambda));
   return change;
 }
 
 // Gauss with row pivoting, in place; false if the matrix is singular.
-LIMBER_WIDE bool gauss(int n, int stride, double* a, double* b) {
+LIMBER_KERNEL bool gauss(int n, int stride, double* a, double* b) {
   for (int k = 0; k < n; ++k) {
     int best = k;
     for (int i = k + 1; i < n; ++i)

@@ -3,12 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-// Compiled for wide vectors and for the oldest x86-64; both give the same bits.
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define LIMBER_WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define LIMBER_WIDE
-#endif
+#include "limber/math/pack.h"
 
 namespace limber::rom {
 namespace {
@@ -33,7 +28,7 @@ constexpr Series series() {
 constexpr Series table = series();
 
 // Twists of a block: xi[6][4] = Σ map[c][6][4] u[c].
-LIMBER_WIDE void twists(const double* map, const double* u, int columns, double* xi) {
+LIMBER_KERNEL void twists(const double* map, const double* u, int columns, double* xi) {
   double sum[6 * lanes] = {};
   for (int c = 0; c < columns; ++c) {
     const double x = u[c];
@@ -44,7 +39,7 @@ LIMBER_WIDE void twists(const double* map, const double* u, int columns, double*
 }
 
 // pose · exp(xi) into out[12][4]: R by rows, then p.
-LIMBER_WIDE void exponentials(const double* xi, const double* pose, double* out) {
+LIMBER_KERNEL void exponentials(const double* xi, const double* pose, double* out) {
   double x[lanes], a[lanes], b[lanes], c[lanes];
   const double *w0 = xi, *w1 = xi + lanes, *w2 = xi + 2 * lanes, *v0 = xi + 3 * lanes, *v1 = xi + 4 * lanes,
                *v2 = xi + 5 * lanes;
