@@ -26,7 +26,7 @@ namespace limber::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr double h = 1e-3;  // [s]
+constexpr double h_adaptive = 1e-3;  // [s]
 
 double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
@@ -99,7 +99,7 @@ class Full {
     in.tau = rest_.data();
     in.wrench = wrench_.data();
     if (!multibody::aba(tree_, q_.data(), in, aba_, a_.data())) throw std::runtime_error("bench: aba failed");
-    multibody::integrate(tree_, q_.data(), a_.data(), h * h, q_.data());
+    multibody::integrate(tree_, q_.data(), a_.data(), h_adaptive * h_adaptive, q_.data());
   }
   // Both passes over the assembly tree; loads stay as the last step_by_aba() placed them.
   double dca_seconds(int repeats) {
@@ -120,7 +120,7 @@ class Full {
       const auto begin = Clock::now();
       coefficients_->update_all(in, false);
       (*back_)(*coefficients_, a.data());
-      multibody::integrate(tree_, q_.data(), a.data(), h * h, q.data());
+      multibody::integrate(tree_, q_.data(), a.data(), h_adaptive * h_adaptive, q.data());
       if (k > 0) best = std::min(best, since(begin));
     }
     return best;
@@ -171,7 +171,7 @@ Outcome run(const Model& model, int k, int steps, adaptive::Weights weights = ad
   for (int i = 0; i < steps; ++i) {
     if (i == 10) steady = Clock::now();
     if (i == steps / 2) allocations = allocation_count();
-    const auto report = adaptive::step(system, state, w, h);
+    const auto report = adaptive::step(system, state, w, h_adaptive);
     if (!report.ok()) throw std::runtime_error("bench: " + report.message);
     out.joints += state.active / steps;
     out.bound = std::max(out.bound, state.bound);

@@ -17,7 +17,7 @@
 namespace limber::cli {
 namespace {
 
-constexpr double h = 1e-3;
+constexpr double h_rom = 1e-3;
 
 // The load shrinks as the helix grows softer.
 std::string helix(int links) {
@@ -94,12 +94,12 @@ double time_of(int calls, Call call) {
   return best;
 }
 
-struct Timed {
+struct RomTimes {
   double ends = 0, all = 0;  // [s]
   double allocations = 0;
 };
 
-Timed time_rom(const scene::Scene& scene, int points, int threads) {
+RomTimes time_rom(const scene::Scene& scene, int points, int threads) {
   // Points under a few times the scene's own load.
   const Vec3 load = scene.model.point_loads()[0].force.value(0);
   rom::Options options = scene.run.rom;
@@ -112,11 +112,11 @@ Timed time_rom(const scene::Scene& scene, int points, int threads) {
   rom::State state = system.rest();
   rom::Workspace w(system);
   const auto step = [&] {
-    if (const auto r = rom::step(system, state, w, h); !r.ok())
+    if (const auto r = rom::step(system, state, w, h_rom); !r.ok())
       throw std::runtime_error("bench rom: " + r.message);
   };
   for (int i = 0; i < 200; ++i) step();
-  Timed out;
+  RomTimes out;
   const auto before = allocation_count();
   for (int i = 0; i < 100; ++i) step();
   out.allocations = static_cast<double>(allocation_count() - before) / 100;
@@ -135,7 +135,7 @@ double time_full(const scene::Scene& scene) {
   articulated::State state = system.rest();
   articulated::Workspace w(system);
   const auto step = [&] {
-    if (const auto r = articulated::step(system, state, w, h); !r.ok())
+    if (const auto r = articulated::step(system, state, w, h_rom); !r.ok())
       throw std::runtime_error("bench rom: " + r.message);
   };
   for (int i = 0; i < 20; ++i) step();
@@ -163,13 +163,13 @@ std::vector<Figure> bench_rom() {
     const double full = time_full(scene);
     add(c.name + "_full_us", 1e6 * full, "us", "the whole mechanism");
     for (const int points : {1, 2, 4}) {
-      const Timed one = time_rom(scene, points, 1);
+      const RomTimes one = time_rom(scene, points, 1);
       add(fmt::format("{}_{}_ends_us", c.name, points), 1e6 * one.ends, "us",
           fmt::format("{:.0f} times faster", full / one.ends));
       add(fmt::format("{}_{}_all_us", c.name, points), 1e6 * one.all, "us",
           fmt::format("{:.1f} times faster", full / one.all));
       if (points == 1) {
-        const Timed two = time_rom(scene, points, 2);
+        const RomTimes two = time_rom(scene, points, 2);
         add(fmt::format("{}_{}_all_2_threads_us", c.name, points), 1e6 * two.all, "us");
         allocations = std::max(allocations, one.allocations);
         if (c.name == "helix50") ends50 = one.ends;

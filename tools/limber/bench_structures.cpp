@@ -24,7 +24,7 @@ using multibody::BlockSolution;
 using multibody::Gaba;
 using multibody::Pcg;
 
-constexpr double h = 0.01;
+constexpr double h_structures = 0.01;
 constexpr int most_dense_rows = 1200;  // of loops: what is cubic in them is left out above
 
 struct Subject {
@@ -32,7 +32,7 @@ struct Subject {
   const char* file;
   const char* parameter;
   int (*value)(int bodies);     // of the parameter, for about so many bodies
-  double warm = h;              // [s] of the 20 steps that bring it into motion
+  double warm = h_structures;   // [s] of the 20 steps that bring it into motion
   const char* stiff = nullptr;  // EA of springs with about k = 1e6, which are measured too
 };
 
@@ -47,11 +47,12 @@ constexpr Subject subjects[] = {
     {"bridge", "bridge.yaml", "links", [](int n) { return n; }},
     {"bridge_flexible", "bridge-flexible.yaml", "links", [](int n) { return (n + 1) / 3; }},
     {"bridge_many", "bridge-many.yaml", "links", [](int n) { return (n + 1) / 3; }},
-    {"tree", "tree.yaml", "levels", tree_levels, h, "2e6"},
+    {"tree", "tree.yaml", "levels", tree_levels, h_structures, "2e6"},
     {"tree_leaves", "tree-leaves.yaml", "levels", tree_levels},
-    {"umbrella", "umbrella.yaml", "n", [](int n) { return std::max(2, 2 * ((n + 12) / 24)); }, h, "4e6"},
+    {"umbrella", "umbrella.yaml", "n", [](int n) { return std::max(2, 2 * ((n + 12) / 24)); }, h_structures,
+     "4e6"},
     // A loop for every third body. It falls too violently for long steps at once.
-    {"rope_ladder", "rope-ladder.yaml", "rungs", [](int n) { return n / 3; }, h / 10},
+    {"rope_ladder", "rope-ladder.yaml", "rungs", [](int n) { return n / 3; }, h_structures / 10},
 };
 
 std::filesystem::path scene_folder() {
@@ -93,7 +94,7 @@ System make(const scene::Scene& scene, Solver solver) {
   return compile(scene.model, options);
 }
 
-void run_steps(const System& system, State& state, Workspace& w, int steps, double length = h) {
+void run_steps(const System& system, State& state, Workspace& w, int steps, double length = h_structures) {
   for (int i = 0; i < steps; ++i) {
     const auto report = step(system, state, w, length);
     if (!report.ok()) throw std::runtime_error("bench: " + report.message);
@@ -111,7 +112,7 @@ void velocity_form(const SystemData& s, const State& state, Blocks& b, BlockRhs&
   multibody::joint_blocks_times(b.system, state.v.data(), joint.data());
   wrench = b.rhs.wrench;
   multibody::jacobian_transpose_times(b.system, wrench.data(), reduced.data());
-  for (int k = 0; k < v; ++k) rhs.tau[k] = h * (reduced[k] + b.rhs.tau[k]) + Hv[k] + joint[k];
+  for (int k = 0; k < v; ++k) rhs.tau[k] = h_structures * (reduced[k] + b.rhs.tau[k]) + Hv[k] + joint[k];
   for (Vec6& f : rhs.wrench) f.setZero();
   for (Vec6& g : rhs.g) g.setZero();
 }
@@ -153,7 +154,8 @@ Timing measure(const Subject& subject, int size, const char* strength = nullptr)
   });
 
   // The linear system of one more step from there.
-  evaluate(s, at.q.data(), at.v.data(), at.t + h, {h, h * h, h}, w);
+  evaluate(s, at.q.data(), at.v.data(), at.t + h_structures,
+           {h_structures, h_structures * h_structures, h_structures}, w);
   Blocks& b = *w.blocks;
   BlockRhs rhs(b.system);
   std::copy(w.tau.begin(), w.tau.end(), b.rhs.tau.begin());

@@ -17,7 +17,7 @@
 namespace limber::cli {
 namespace {
 
-constexpr double h = 1e-3;
+constexpr double h_thread = 1e-3;
 
 ModelBuilder rubber(double radius, double E) {
   ModelBuilder b("thread");
@@ -56,7 +56,7 @@ Timed time_steps(const thread::System& system, const thread::State& start, int s
     state = start;
     const auto begin = clock::now();
     for (int i = 0; i < steps; ++i)
-      if (const auto r = thread::step(system, state, w, h); !r.ok())
+      if (const auto r = thread::step(system, state, w, h_thread); !r.ok())
         throw std::runtime_error("bench thread: " + r.message);
     return std::chrono::duration<double>(clock::now() - begin).count() / steps;
   };
@@ -77,8 +77,8 @@ Timed time_steps(const thread::System& system, const thread::State& start, int s
 thread::State run_to(const thread::System& system, double time) {
   thread::State state = system.rest();
   thread::Workspace w(system);
-  while (state.t < time - h / 2)
-    if (const auto r = thread::step(system, state, w, h); !r.ok())
+  while (state.t < time - h_thread / 2)
+    if (const auto r = thread::step(system, state, w, h_thread); !r.ok())
       throw std::runtime_error("bench thread: " + r.message);
   return state;
 }

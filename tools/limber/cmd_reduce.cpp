@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <Eigen/Dense>
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "errors.h"
 #include "exit_code.h"
+#include "limber/math/dense.h"
 #include "limber/result/recording.h"
 #include "limber/sim/reduce.h"
 #include "scene_arguments.h"
@@ -44,10 +44,8 @@ void apply(const ReduceArguments& a, rom::Options& o) {
 // Lowest frequency of the reduced model at rest [Hz]; 0 where its base flies.
 double first_frequency(const rom::Mechanism& m) {
   const rom::Point& p = m.points[0];
-  const Eigen::GeneralizedSelfAdjointEigenSolver<MatX> eigen(p.K_U, p.M_U);
-  return eigen.eigenvalues().size() > 0 && eigen.eigenvalues()[0] > 0
-             ? std::sqrt(eigen.eigenvalues()[0]) / (2 * pi)
-             : 0;
+  const VecX values = math::symmetric_eigen(p.K_U, p.M_U).values;
+  return values.size() > 0 && values[0] > 0 ? std::sqrt(values[0]) / (2 * pi) : 0;
 }
 
 nlohmann::json as_json(const rom::ReducedModel& reduced, const std::string& file, std::size_t bytes,

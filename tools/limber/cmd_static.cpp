@@ -19,6 +19,7 @@
 #include "static_report.h"
 #include "static_thread.h"
 #include "terminal.h"
+#include "vector_text.h"
 #include "viewer_page.h"
 
 namespace limber::cli {
@@ -42,9 +43,6 @@ bool is_chain(const scene::Scene& scene) {
     return false;
   }
 }
-
-Json to_json(const Vec3& v) { return Json::array({v.x(), v.y(), v.z()}); }
-std::string to_text(const Vec3& v) { return fmt::format("({:.6g}, {:.6g}, {:.6g})", v.x(), v.y(), v.z()); }
 
 struct Found {
   articulated::StaticResult result;
@@ -70,10 +68,10 @@ Json report(const articulated::System& system, const Found& f) {
   const auto& frames = system.layout().frames;
   for (std::size_t i = 0; i < frames.size(); ++i)
     json["bodies"][frames[i].name] = {
-        {"position", to_json(f.after.positions[i])},
+        {"position", json_of(f.after.positions[i])},
         {"quaternion", Json::array({f.after.rotations[i].w(), f.after.rotations[i].x(),
                                     f.after.rotations[i].y(), f.after.rotations[i].z()})},
-        {"moved", to_json(f.after.positions[i] - f.before.positions[i])}};
+        {"moved", json_of(f.after.positions[i] - f.before.positions[i])}};
   json["probes"] = Json::object();
   const auto& scalars = system.layout().scalars;
   for (std::size_t i = 0; i < scalars.size(); ++i) json["probes"][scalars[i].name] = f.after.scalars[i];
@@ -82,14 +80,14 @@ Json report(const articulated::System& system, const Found& f) {
     json["springs"][name] = {{"length", length}, {"tension", tension}};
   json["joints"] = Json::object();
   for (const auto& j : r.joints)
-    json["joints"][j.joint] = {{"at", to_json(j.at)},
-                               {"force", to_json(j.force)},
-                               {"moment", to_json(j.moment)},
+    json["joints"][j.joint] = {{"at", json_of(j.at)},
+                               {"force", json_of(j.force)},
+                               {"moment", json_of(j.moment)},
                                {"torque", j.torque}};
   json["loops"] = Json::object();
   for (const auto& l : r.loops)
     json["loops"][l.loop] = {
-        {"at", to_json(l.at)}, {"force", to_json(l.force)}, {"moment", to_json(l.moment)}};
+        {"at", json_of(l.at)}, {"force", json_of(l.force)}, {"moment", json_of(l.moment)}};
   json["stops"] = Json::array();
   for (const auto& stop : r.stops)
     json["stops"].push_back(

@@ -29,7 +29,7 @@ double seconds_of(const std::function<void()>& work) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-double size_of(const result::Snapshot& s) {
+double extent_of(const result::Snapshot& s) {
   Vec3 low = Vec3::Constant(INFINITY), high = -low;
   for (const auto* list : {&s.positions, &s.points})
     for (const Vec3& p : *list) low = low.cwiseMin(p), high = high.cwiseMax(p);
@@ -251,7 +251,7 @@ Comparison compare_statics(const scene::Scene& scene, double at) {
     out.layout = finest.layout;
     out.moments = finest.moments;
   }
-  const double size = size_of(out.moments.front());
+  const double size = extent_of(out.moments.front());
   for (Candidate& c : out.candidates)
     if (c.refusal.empty())
       c.error = beam_distance(scene.model, c.layout, c.moments[0], out.layout, out.moments[0]) / size;
@@ -273,7 +273,7 @@ Comparison compare_motion(const scene::Scene& scene, double time) {
   out.reference = fmt::format("articulated, midpoint, steps of {:g} s", fine.step);
   out.layout = reference.layout;
   out.moments = reference.moments;
-  const double size = size_of(out.moments.front());
+  const double size = extent_of(out.moments.front());
   for (const MethodChoice& choice : method_choices(scene, scene.run))
     for (const double share : {1.0, 0.5}) {
       Candidate c;

@@ -17,14 +17,13 @@
 #include "limber/result/files.h"
 #include "scene_arguments.h"
 #include "terminal.h"
+#include "vector_text.h"
 
 namespace limber::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json to_json(const Vec3& v) { return Json::array({v.x(), v.y(), v.z()}); }
-std::string to_text(const Vec3& v) { return fmt::format("({:.6g}, {:.6g}, {:.6g})", v.x(), v.y(), v.z()); }
 constexpr double degrees = 180 / std::numbers::pi;
 
 struct Tip {
@@ -233,7 +232,7 @@ int sweeps(const scene::Scene& scene, const ChainArguments& a) {
   json["beams"] = Json::object();
   for (std::size_t b = 0; b < m.tips.size(); ++b) {
     const Vec3 p = sweeper.tip(m.tips[b]);
-    json["beams"][scene.model.beams()[b].name] = {{"tip", to_json(p)}};
+    json["beams"][scene.model.beams()[b].name] = {{"tip", json_of(p)}};
     if (!a.json) out(fmt::format("  {:<12} tip at {} m\n", scene.model.beams()[b].name, to_text(p)));
   }
   if (a.json) out(json.dump(2) + "\n");
@@ -356,7 +355,7 @@ int static_chain(const scene::Scene& scene, const ChainArguments& a) {
     json["beams"] = Json::object();
     for (std::size_t b = 0; b < ends.size(); ++b) {
       Json beam = {
-          {"tip", to_json(ends[b].position)}, {"moved", to_json(ends[b].moved)}, {"slope", ends[b].slope}};
+          {"tip", json_of(ends[b].position)}, {"moved", json_of(ends[b].moved)}, {"slope", ends[b].slope}};
       if (const auto* w = worst_of(static_cast<int>(b)))
         beam["stress"] = {
             {"largest", w->stress.combined}, {"at", w->s},
@@ -368,7 +367,7 @@ int static_chain(const scene::Scene& scene, const ChainArguments& a) {
     json["reactions"] = Json::object();
     for (const auto& h : held)
       json["reactions"][h.name] = {
-          {"at", to_json(h.at)}, {"force", to_json(h.force)}, {"moment", to_json(h.moment)}};
+          {"at", json_of(h.at)}, {"force", json_of(h.force)}, {"moment", json_of(h.moment)}};
     json["probes"] = Json::object();
     for (std::size_t i = 0; i < f.system.layout().scalars.size(); ++i)
       json["probes"][f.system.layout().scalars[i].name] = after.scalars[i];

@@ -2,11 +2,11 @@
 // symmetric. The elimination takes its symmetric part P; the rest, K − P, is known by differences of the
 // forces. A step (P + (K − P)) δ = r is then found by GMRES (Saad and Schultz 1986) with P for a
 // preconditioner, within loops and locks.
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 
 #include "limber/articulated/equilibrium.h"
+#include "limber/math/dense.h"
 
 namespace limber::articulated {
 
@@ -100,8 +100,8 @@ void Equilibrium::complete_step(double sigma) {
       H(k + 1, k) = w.norm();
       VecX e = VecX::Zero(k + 2);
       e[0] = size;
-      const auto h = H.topLeftCorner(k + 2, k + 1);
-      y = h.colPivHouseholderQr().solve(e);
+      const MatX h = H.topLeftCorner(k + 2, k + 1);
+      y = math::solve_least_squares(h, e);
       if ((h * y - e).norm() <= 1e-9 * size || !(H(k + 1, k) > 1e-14 * size)) break;
       V.push_back(w / H(k + 1, k));
     }

@@ -1,10 +1,10 @@
 // Modes of an equilibrium (K x = μ M x within loops and locks) and what its joints carry.
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 
 #include "limber/articulated/equilibrium.h"
 #include "limber/articulated/tangent.h"
+#include "limber/math/dense.h"
 #include "limber/multibody/dense_solver.h"
 
 namespace limber::articulated {
@@ -51,10 +51,10 @@ void Equilibrium::find_modes(StaticResult& out) {
     MatX KX(v, m);
     for (int c = 0; c < m; ++c) stiffness_times(X.col(c).data(), KX.col(c).data());
     MatX stiff = X.transpose() * KX;
-    const Eigen::GeneralizedSelfAdjointEigenSolver<MatX> ritz(0.5 * (stiff + stiff.transpose()),
-                                                              0.5 * (mass + mass.transpose()));
-    const VecX next = ritz.eigenvalues();
-    X = X * ritz.eigenvectors();
+    const math::SymmetricEigen ritz =
+        math::symmetric_eigen(0.5 * (stiff + stiff.transpose()), 0.5 * (mass + mass.transpose()));
+    const VecX next = ritz.values;
+    X = X * ritz.vectors;
     const double change = (next - values).head(wanted).cwiseAbs().maxCoeff();
     values = next;
     if (round > 2 && change <= 1e-10 * values.head(wanted).cwiseAbs().maxCoeff()) break;
@@ -75,17 +75,14 @@ void Equilibrium::dense_modes(StaticResult& out, int wanted) {
   const MatX mass = multibody::assemble_dense(M).H;
   MatX Z = MatX::Identity(s_.tree.v_count(), s_.tree.v_count());
   if (stiff.C.rows() > 0) {
-    const Eigen::ColPivHouseholderQR<MatX> qr(stiff.C.transpose());
-    int rank = 0;
-    const auto R = qr.matrixR().diagonal().cwiseAbs();
-    for (int i = 0; i < R.size(); ++i) rank += R[i] > 1e-9 * R.maxCoeff() && R[i] > 0;
-    Z = (qr.householderQ() * Z).rightCols(Z.cols() - rank).eval();
+    const math::RowSpace seen = math::row_space(stiff.C);
+    Z = seen.Q.rightCols(Z.cols() - seen.rank);
   }
   if (Z.cols() == 0) return;
-  const Eigen::GeneralizedSelfAdjointEigenSolver<MatX> eigen(Z.transpose() * stiff.H * Z,
-                                                             Z.transpose() * mass * Z);
+  const math::SymmetricEigen eigen =
+      math::symmetric_eigen(Z.transpose() * stiff.H * Z, Z.transpose() * mass * Z);
   for (int k = 0; k < std::min<int>(wanted, static_cast<int>(Z.cols())); ++k)
-    add_mode(out, eigen.eigenvalues()[k], Z * eigen.eigenvectors().col(k));
+    add_mode(out, eigen.values[k], Z * eigen.vectors.col(k));
 }
 
 Mat6 Equilibrium::world_inertia(int i) const {
@@ -166,7 +163,7 @@ std::unique_ptr<multibody::SmallMotion> Equilibrium::small_motion(const std::vec
       axis << loops_[l].R_WM * S.col(k).head<3>(), loops_[l].R_WM * S.col(k).tail<3>();
       axes.col(k) = multibody::shift_twist(axis, -loops_[l].p_W);
     }
-    const MatX inverse = H.topLeftCorner(d, d).inverse();
+    const MatX inverse = math::inverse(H.topLeftCorner(d, d));
     out->closing_compliance[l] =
         d > 0 ? Mat6(axes.leftCols(d) * inverse * axes.leftCols(d).transpose()) : Mat6(Mat6::Zero());
   }

@@ -1,9 +1,10 @@
 #include "limber/chain/tangent.h"
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
+#include "limber/math/dense.h"
 #include "limber/math/so3.h"
 
 namespace limber::chain {
@@ -95,17 +96,16 @@ void Tangent::factor(const Links& links, const TangentInput& in) {
       // Away from trouble: no eigenvalues needed. The margin is of the softest direction.
       const double soft = E.trace() > 0 ? std::min({E(0, 0), E(1, 1), E(2, 2)}) : scale;
       if (!clearly_positive(0.5 * (P + P.transpose()), 0.1 * soft) || !invert(P, Pi_[k])) {
-        const Eigen::SelfAdjointEigenSolver<Mat3> eigen(0.5 * (P + P.transpose()));
-        const Eigen::SelfAdjointEigenSolver<Mat3> own(E, Eigen::EigenvaluesOnly);
-        const double unit = std::max(own.eigenvalues()[0], 1e-300);
+        const math::SmallEigen<3> eigen = math::small_eigen<3>(0.5 * (P + P.transpose()));
+        const double unit = std::max(math::small_eigenvalues(E)[0], 1e-300);
         bool moved = false;
         for (int i = 0; i < 3; ++i) {
-          const double relative = eigen.eigenvalues()[i] / unit;
+          const double relative = eigen.values[i] / unit;
           if (std::abs(relative) > smallest) {
             if (relative < 0) ++negative_;
             continue;
           }
-          const Vec3 along = eigen.eigenvectors().col(i);
+          const Vec3 along = eigen.vectors.col(i);
           moved_.push_back({k, along, unit});
           P += unit * along * along.transpose();
           moved = true;

@@ -1,11 +1,10 @@
 #include "limber/chain/ties.h"
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/QR>
 #include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "limber/math/dense.h"
 #include "limber/math/so3.h"
 
 namespace limber::chain {
@@ -146,14 +145,14 @@ void Ties::close(const Structure& s, const Balance& b, int index, double factor,
   Mat6 both = Mat6::Zero();
   both.topRightCorner<3, 3>() = X;
   both.bottomLeftCorner<3, 3>() = X.transpose();
-  const Eigen::SelfAdjointEigenSolver<Mat6> eigen(both);
+  const math::SmallEigen<6> eigen = math::small_eigen<6>(both);
   for (int i = 0; i < 6; ++i) {
-    const double kappa = eigen.eigenvalues()[i];
-    if (std::abs(kappa) < 1e-14 * eigen.eigenvalues().cwiseAbs().maxCoeff()) continue;
+    const double kappa = eigen.values[i];
+    if (std::abs(kappa) < 1e-14 * eigen.values.cwiseAbs().maxCoeff()) continue;
     Row row;
     row.a.link = c.a, row.b.link = c.b;
-    row.a.m = eigen.eigenvectors().col(i).head<3>();
-    row.b.m = eigen.eigenvectors().col(i).tail<3>();
+    row.a.m = eigen.vectors.col(i).head<3>();
+    row.b.m = eigen.vectors.col(i).tail<3>();
     row.compliance = 1 / kappa;
     elastic_.push_back(row);
   }
@@ -173,11 +172,11 @@ void Ties::stretch(const Structure& s, const Balance& b, const SpringTie& spring
   tugs_.push_back({spring.a, line.pull, arm_of(b, spring.a, x_a)});
   tugs_.push_back({spring.b, -line.pull, arm_of(b, spring.b, x_b)});
   if (line.K.isZero(0)) return;
-  const Eigen::SelfAdjointEigenSolver<Mat3> eigen(line.K);
+  const math::SmallEigen<3> eigen = math::small_eigen<3>(line.K);
   for (int i = 0; i < 3; ++i) {
-    const double kappa = eigen.eigenvalues()[i];
+    const double kappa = eigen.values[i];
     if (std::abs(kappa) < 1e-13 * spring.law.stiffness) continue;
-    const Vec3 e = eigen.eigenvectors().col(i);
+    const Vec3 e = eigen.vectors.col(i);
     Row row;
     row.a = {spring.a, -e, x_a, Vec3::Zero()};
     row.b = {spring.b, e, x_b, Vec3::Zero()};
@@ -245,8 +244,8 @@ void TiedTangent::factor(const Structure& s, const Balance& b, const Ties& ties)
     scale[i] = 1 / std::sqrt(std::max({scale[i], i < held_ ? 1e-10 * most_held : 0.0, 1e-300}));
   W = scale.asDiagonal() * W * scale.asDiagonal();
   if (symmetric_) {
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(0.5 * (W + W.transpose()));
-    const Eigen::VectorXd& e = eigen.eigenvalues();
+    const math::SymmetricEigen eigen = math::symmetric_eigen(0.5 * (W + W.transpose()));
+    const Eigen::VectorXd& e = eigen.values;
     const double largest = e.cwiseAbs().maxCoeff();
     Eigen::VectorXd inverse = Eigen::VectorXd::Zero(n);
     for (int i = 0; i < n; ++i) {
@@ -262,11 +261,11 @@ void TiedTangent::factor(const Structure& s, const Balance& b, const Ties& ties)
     negative_ += redundant_;
     for (const Row& row : rows_)
       if (row.closure >= 0 || row.compliance > 0) --negative_;
-    W_inverse_ = eigen.eigenvectors() * inverse.asDiagonal() * eigen.eigenvectors().transpose();
+    W_inverse_ = eigen.vectors * inverse.asDiagonal() * eigen.vectors.transpose();
   } else {
-    const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> qr(W);
-    redundant_ = n - static_cast<int>(qr.rank());
-    W_inverse_ = qr.pseudoInverse();
+    math::PseudoInverse pseudo = math::pseudo_inverse(W);
+    redundant_ = n - pseudo.rank;
+    W_inverse_ = std::move(pseudo.inverse);
   }
   W_inverse_ = scale.asDiagonal() * W_inverse_ * scale.asDiagonal();
 }

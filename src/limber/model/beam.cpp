@@ -8,14 +8,10 @@
 #include <cmath>
 
 #include "limber/math/trig.h"
+#include "limber/model/overload.h"
 
 namespace limber {
 namespace {
-
-template <class... F>
-struct Overload : F... {
-  using F::operator()...;
-};
 
 // v less its part along the unit vector n, made a unit vector.
 Vec3 unit_across(const Vec3& v, const Vec3& n) { return (v - n * n.dot(v)).normalized(); }

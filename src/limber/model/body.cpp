@@ -5,15 +5,10 @@
 #include <set>
 #include <utility>
 
+#include "limber/model/overload.h"
+
 namespace limber {
 namespace {
-
-template <class... F>
-struct Overload : F... {
-  using F::operator()...;
-};
-template <class... F>
-Overload(F...) -> Overload<F...>;
 
 // Mass 1 a volume: the tetrahedra between the origin and each triangle (divergence theorem).
 //   V = Σ det/6,   ∫x = Σ det/24 (a + b + c),   ∫xxᵀ = Σ det/120 (aaᵀ + bbᵀ + ccᵀ + ssᵀ),  s = a + b + c

@@ -9,6 +9,13 @@
 #include "limber/model/validate.h"
 
 namespace limber {
+
+ModelParts::ModelParts() = default;
+ModelParts::~ModelParts() = default;
+ModelParts::ModelParts(const ModelParts& other) = default;
+ModelParts::ModelParts(ModelParts&& other) noexcept = default;
+ModelParts& ModelParts::operator=(const ModelParts& other) = default;
+ModelParts& ModelParts::operator=(ModelParts&& other) noexcept = default;
 namespace {
 
 std::string join(const std::vector<Problem>& problems) {

@@ -92,6 +92,14 @@ struct ModelParts {
   std::optional<Contact> contact;
   VectorFunction gravity = VectorFunction::constant({0, 0, -9.81});
   std::vector<Probe> probes;
+
+  // Written once in model.cpp, not again in every file that makes, copies or moves a model.
+  ModelParts();
+  ~ModelParts();
+  ModelParts(const ModelParts& other);
+  ModelParts(ModelParts&& other) noexcept;
+  ModelParts& operator=(const ModelParts& other);
+  ModelParts& operator=(ModelParts&& other) noexcept;
 };
 
 // One thing wrong with a model: `kind` is "body", "joint", "beam", …; `field` may be empty.

@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/LU>
 #include <cmath>
 #include <unordered_set>
+
+#include "limber/math/dense.h"
 
 namespace limber {
 namespace {
@@ -143,7 +145,7 @@ class Checker {
     // origin.
     const double tolerance = 1e-8 * (b.inertia.I.norm() + I.norm());
     if ((I - I.transpose()).norm() > tolerance) return add("body", b.name, "inertia", "must be symmetric");
-    const Vec3 moments = Eigen::SelfAdjointEigenSolver<Mat3>(I, Eigen::EigenvaluesOnly).eigenvalues();
+    const Vec3 moments = math::small_eigenvalues(I);
     if (moments[0] < -tolerance)
       return add("body", b.name, "inertia",
                  fmt::format("has a negative principal moment, {:.6g}", moments[0]));

@@ -1,33 +1,8 @@
 #include "limber/multibody/dense_solver.h"
 
-#include <Eigen/Dense>
+#include "limber/math/dense.h"
 
 namespace limber::multibody {
-namespace {
-
-// Orthonormal columns: the first `rank` span the rows of C, the others its null space.
-struct Split {
-  MatX Q;
-  int rank = 0;
-};
-Split split(const MatX& C) {
-  const int v = static_cast<int>(C.cols());
-  Split out;
-  if (C.rows() == 0) {
-    out.Q = MatX::Identity(v, v);
-    return out;
-  }
-  const Eigen::ColPivHouseholderQR<MatX> qr(C.transpose());
-  const VecX diagonal = qr.matrixR().diagonal().cwiseAbs();
-  const double largest = diagonal.size() > 0 ? diagonal.maxCoeff() : 0;
-  for (int i = 0; i < diagonal.size(); ++i)
-    if (diagonal[i] > 1e-9 * largest && diagonal[i] > 0) ++out.rank;
-  out.Q = qr.householderQ() * MatX::Identity(v, v);
-  return out;
-}
-
-}  // namespace
-
 DenseSystem assemble_dense(const BlockSystem& s) {
   const Tree& tree = *s.tree;
   const int n = tree.size(), v = tree.v_count();
@@ -106,19 +81,18 @@ bool solve_dense(const BlockSystem& s, const BlockRhs& rhs, BlockSolution& x) {
       g.segment(row, lock->rows) = lock->g.head(lock->rows);
       row += lock->rows;
     }
-  const Split q = split(d.C);
+  const math::RowSpace q = math::row_space(d.C);
   const auto Y = q.Q.leftCols(q.rank), Z = q.Q.rightCols(v - q.rank);
   VecX a = VecX::Zero(v);
-  if (q.rank > 0) a = Y * (d.C * Y).colPivHouseholderQr().solve(g);
+  if (q.rank > 0) a = Y * math::solve_least_squares(d.C * Y, g);
   if (Z.cols() > 0) {
-    const Eigen::FullPivLU<MatX> lu(Z.transpose() * d.H * Z);
-    if (lu.rank() < Z.cols()) return false;
-    a += Z * lu.solve(Z.transpose() * (b - d.H * a));
+    const auto z = math::solve_full_rank(Z.transpose() * d.H * Z, Z.transpose() * (b - d.H * a));
+    if (!z) return false;
+    a += Z * *z;
   }
   std::copy_n(a.data(), v, x.a.data());
   jacobian_times(s, x.a.data(), x.twist.data());
-  const VecX lambda =
-      d.C.rows() > 0 ? VecX(d.C.transpose().completeOrthogonalDecomposition().solve(b - d.H * a)) : VecX();
+  const VecX lambda = d.C.rows() > 0 ? math::solve_least_norm(d.C.transpose(), b - d.H * a) : VecX();
   row = 0;
   for (std::size_t l = 0; l < s.loops.size(); ++l) {
     x.lambda[l].setZero();
@@ -131,10 +105,10 @@ bool solve_dense(const BlockSystem& s, const BlockRhs& rhs, BlockSolution& x) {
 
 VecX dense_directions(const BlockSystem& s) {
   const DenseSystem d = assemble_dense(s);
-  const Split q = split(d.C);
+  const math::RowSpace q = math::row_space(d.C);
   if (q.rank == q.Q.cols()) return {};
   const auto Z = q.Q.rightCols(q.Q.cols() - q.rank);
-  return Eigen::SelfAdjointEigenSolver<MatX>(Z.transpose() * d.H * Z).eigenvalues();
+  return math::symmetric_eigen(Z.transpose() * d.H * Z).values;
 }
 
 }  // namespace limber::multibody

@@ -1,18 +1,17 @@
 // The generalised articulated-body algorithm; equations in the header.
 #include "limber/multibody/gaba.h"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 
+#include "limber/math/dense.h"
 #include "limber/multibody/block6_kernels.h"
+#include "limber/multibody/invert_spd.h"
 
 namespace limber::multibody {
 namespace {
 
 using Kind = Elimination::Kind;
-template <int D>
-using MatD = Eigen::Matrix<double, D, D>;
 template <int D>
 using VecD = Eigen::Matrix<double, D, 1>;
 template <int D>
@@ -36,31 +35,6 @@ Mat6 shift_block(const Vec3& r, const Mat6& W) {
   out.bottomLeftCorner<3, 3>() = out.topRightCorner<3, 3>().transpose();
   out.bottomRightCorner<3, 3>() = C;
   return out;
-}
-
-// Inverse by Cholesky; false when a pivot has lost all its digits.
-template <int D>
-bool invert_spd(const MatD<D>& M, MatD<D>& inverse) {
-  if constexpr (D == 1) {
-    inverse(0, 0) = 1 / M(0, 0);
-    return M(0, 0) > 0 && M(0, 0) < 1e300;
-  } else {
-    MatD<D> L = MatD<D>::Zero();
-    for (int j = 0; j < D; ++j) {
-      double pivot = M(j, j);
-      for (int k = 0; k < j; ++k) pivot -= L(j, k) * L(j, k);
-      if (!(pivot > 1e-13 * M(j, j)) || !(M(j, j) < 1e300)) return false;
-      L(j, j) = std::sqrt(pivot);
-      for (int i = j + 1; i < D; ++i) {
-        double sum = M(i, j);
-        for (int k = 0; k < j; ++k) sum -= L(i, k) * L(j, k);
-        L(i, j) = sum / L(j, j);
-      }
-    }
-    const MatD<D> L_inverse = L.template triangularView<Eigen::Lower>().solve(MatD<D>::Identity());
-    inverse.noalias() = L_inverse.transpose() * L_inverse;
-    return true;
-  }
 }
 
 // Orthonormal columns that complete the rows C (r × d).
@@ -463,8 +437,8 @@ MatD<D> Gaba::invert(int s, MatD<D>& pivot, double scale) {
     return inverse;
   }
   constexpr double too_small = 1e-9;
-  const Eigen::SelfAdjointEigenSolver<MatD<D>> eigen(pivot);
-  VecD<D> values = eigen.eigenvalues();
+  const math::SmallEigen<D> eigen = math::small_eigen<D>(pivot);
+  VecD<D> values = eigen.values;
   for (int k = 0; k < D; ++k) {
     if (!(std::abs(values[k]) <= too_small * scale)) {
       note_pivot(s, values[k], scale);
@@ -473,15 +447,15 @@ MatD<D> Gaba::invert(int s, MatD<D>& pivot, double scale) {
     Border border;
     border.joint = e.joint;
     border.e.setZero();
-    border.e.template head<D>() = eigen.eigenvectors().col(k);
+    border.e.template head<D>() = eigen.vectors.col(k);
     border.shift = std::max(scale, largest_ * 1e-3);
     note_pivot(s, 0, scale);
-    pivot += border.shift * eigen.eigenvectors().col(k) * eigen.eigenvectors().col(k).transpose();
+    pivot += border.shift * eigen.vectors.col(k) * eigen.vectors.col(k).transpose();
     values[k] += border.shift;
     borders_.push_back(border);
     ++directions_.moved;
   }
-  return eigen.eigenvectors() * values.cwiseInverse().asDiagonal() * eigen.eigenvectors().transpose();
+  return eigen.vectors * values.cwiseInverse().asDiagonal() * eigen.vectors.transpose();
 }
 
 // Rows of the joint that are given: motion is left along N only, D_c = N (Nᵀ D N)⁻¹ Nᵀ.

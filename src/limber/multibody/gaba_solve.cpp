@@ -1,8 +1,8 @@
 // The generalised articulated-body algorithm: its dense block of loops, its solves, and its borders.
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 
+#include "limber/math/dense.h"
 #include "limber/multibody/block6_kernels.h"
 #include "limber/multibody/gaba.h"
 
@@ -71,12 +71,12 @@ void Gaba::factor_loops_exact() {
       const int i = loops_active_[a], j = loops_active_[b];
       L(a, b) = loops_(std::min(i, j), std::max(i, j)) * loops_scale_[i] * loops_scale_[j];
     }
-  const Eigen::SelfAdjointEigenSolver<MatX> eigen(L);
+  const math::SymmetricEigen eigen = math::symmetric_eigen(L);
   loop_rank_ = 0;
-  loops_factor_.topLeftCorner(m, m) = eigen.eigenvectors();
-  const double top = eigen.eigenvalues().cwiseAbs().maxCoeff();
+  loops_factor_.topLeftCorner(m, m) = eigen.vectors;
+  const double top = eigen.values.cwiseAbs().maxCoeff();
   for (int a = 0; a < m; ++a) {
-    const double value = eigen.eigenvalues()[a];
+    const double value = eigen.values[a];
     const bool kept = std::abs(value) > drop_below * top;
     loops_values_[a] = kept ? 1 / value : 0;
     if (!kept) continue;
@@ -318,10 +318,10 @@ void Gaba::make_border() {
     small(i, i) += 1 / borders_[i].shift;
     largest = std::max(largest, 1 / borders_[i].shift);
   }
-  const Eigen::SelfAdjointEigenSolver<MatX> eigen(small);
+  const math::SymmetricEigen eigen = math::symmetric_eigen(small);
   VecX inverse(m);
   for (int i = 0; i < m; ++i) {
-    const double value = eigen.eigenvalues()[i];
+    const double value = eigen.values[i];
     const bool zero = std::abs(value) <= 1e-13 * largest;  // truly singular: nothing holds this direction
     inverse[i] = zero ? 0 : 1 / value;
     if (zero)
@@ -329,7 +329,7 @@ void Gaba::make_border() {
     else if (value < 0)
       ++directions_.negative;
   }
-  border_inverse_ = eigen.eigenvectors() * inverse.asDiagonal() * eigen.eigenvectors().transpose();
+  border_inverse_ = eigen.vectors * inverse.asDiagonal() * eigen.vectors.transpose();
 }
 
 Vec6 Gaba::lock_force(int joint, const Scratch& w, const BlockSolution& x) const {

@@ -2,8 +2,6 @@
 
 #include <tbb/parallel_for.h>
 
-#include <Eigen/Dense>
-
 #include "limber/multibody/parallel_walk.h"
 
 namespace limber::multibody {

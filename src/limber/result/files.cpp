@@ -29,10 +29,6 @@ int open_retrying(const std::filesystem::path& path, int flags, mode_t mode) {
   return descriptor;
 }
 
-std::filesystem::path folder_of(const std::filesystem::path& path) {
-  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-}
-
 // A name for a temporary file in the folder of `path`, never used before by this process.
 std::filesystem::path temporary_name(const std::filesystem::path& path) {
   static std::atomic<unsigned> counter{0};
@@ -44,6 +40,10 @@ std::filesystem::path temporary_name(const std::filesystem::path& path) {
 }
 
 }  // namespace
+
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
 
 IoError::IoError(const std::filesystem::path& path, const std::string& what)
     : std::runtime_error(path.string() + ": " + what) {}

@@ -42,6 +42,8 @@ class File {
   int descriptor_ = -1;
 };
 
+std::filesystem::path folder_of(const std::filesystem::path& path);  // "." for a bare name
+
 // Makes a created or renamed name in `folder` survive a power cut.
 void sync_folder(const std::filesystem::path& folder);
 

@@ -41,10 +41,6 @@ bool holds(const File& file, std::uint64_t offset, const std::vector<std::byte>&
   return true;
 }
 
-std::filesystem::path folder_of(const std::filesystem::path& path) {
-  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-}
-
 }  // namespace
 
 struct RecordingWriter::Impl {

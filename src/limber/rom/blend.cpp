@@ -1,9 +1,10 @@
 #include "limber/rom/blend.h"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "limber/math/dense.h"
 
 namespace limber::rom {
 namespace {
@@ -43,9 +44,7 @@ void fit_columns(const MatX& model, MatX& own, MatX& values) {
   if (wanted > r) {  // directions that this point does not have: its neighbour's, made orthogonal to its own
     padded.conservativeResize(Eigen::NoChange, wanted);
     MatX rest = model - own * (own.transpose() * model);
-    const Eigen::ColPivHouseholderQR<MatX> qr(rest);
-    const MatX Q = qr.householderQ() * MatX::Identity(rest.rows(), wanted - r);
-    padded.rightCols(wanted - r) = Q;
+    padded.rightCols(wanted - r) = math::orthonormal_columns(rest, wanted - r);
   }
   const int n = static_cast<int>(padded.cols());
   std::vector<int> order(n, -1);
@@ -84,8 +83,7 @@ void fit_columns(const MatX& model, MatX& own, MatX& values) {
     if (s < 2) continue;
     MatX A(Q.rows(), s), B(Q.rows(), s);
     for (int k = 0; k < s; ++k) A.col(k) = Q.col(space[k]), B.col(k) = model.col(space[k]);
-    const Eigen::JacobiSVD<MatX> svd(A.transpose() * B, Eigen::ComputeThinU | Eigen::ComputeThinV);
-    const MatX G = svd.matrixU() * svd.matrixV().transpose();
+    const MatX G = math::nearest_rotation(A.transpose() * B);
     MatX turn = MatX::Identity(n, n);
     for (int a = 0; a < s; ++a)
       for (int b = 0; b < s; ++b) turn(space[a], space[b]) = G(a, b);
@@ -105,10 +103,10 @@ void align(Mechanism& m) {
   for (int k = 0; k < count; ++k) {
     const Point& p = m.points[k];
     const MatX C = scale.cwiseInverse().asDiagonal() * p.C * scale.cwiseInverse().asDiagonal();
-    const Eigen::SelfAdjointEigenSolver<MatX> eigen(0.5 * (C + C.transpose()));
+    const math::SymmetricEigen eigen = math::symmetric_eigen(0.5 * (C + C.transpose()));
     const int r = p.rank;
-    Q[k] = eigen.eigenvectors().rightCols(r).rowwise().reverse();
-    L[k] = MatX(eigen.eigenvalues().tail(r).reverse().asDiagonal());
+    Q[k] = eigen.vectors.rightCols(r).rowwise().reverse();
+    L[k] = MatX(eigen.values.tail(r).reverse().asDiagonal());
   }
   // From the point of largest rank at the first one on, each to its nearest that is done.
   std::vector<char> done(count, 0);
@@ -288,7 +286,7 @@ void return_ends(const Mechanism& m, const Blend& blend, BlendedMatrices& matric
   matrices.gram.noalias() = U.transpose() * U;
   matrices.along.noalias() = U.transpose() * off;
   matrices.llt.compute(matrices.gram);
-  matrices.llt.solveInPlace(matrices.along);
+  matrices.llt.solve(matrices.along);
   off.noalias() -= U * matrices.along;
   for (int e = 0; e < E; ++e) {
     Vec6 back = off.segment<6>(6 * e);

@@ -15,8 +15,7 @@
 //             u_i)), the same to the third order in u.
 #pragma once
 
-#include <Eigen/Cholesky>
-
+#include "limber/math/dense.h"
 #include "limber/rom/pose_batch.h"
 #include "limber/rom/reduced_model.h"
 
@@ -63,7 +62,7 @@ struct BlendedMatrices {
   // Scratch of return_ends.
   MatX scaled, gram;
   VecX off, along;
-  Eigen::LLT<MatX> llt;
+  math::Cholesky llt;
 };
 void blend_matrices(const Mechanism& mechanism, const Blend& blend, BlendedMatrices& out);
 

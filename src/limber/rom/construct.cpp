@@ -5,11 +5,11 @@
 //   T = J K⁻¹ J_eᵀ restricted to loops,   C = J_e K⁻¹ J_eᵀ,   B = T C⁺,   M_u = Bᵀ M B,   D_u = Bᵀ D B
 #include <fmt/format.h>
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
+#include "limber/math/dense.h"
 #include "limber/rom/reduced_model.h"
 
 namespace limber::rom {
@@ -29,8 +29,8 @@ const char* to_string(Construction construction) {
 RangeInverse invert_in_range(const MatX& A, const VecX& scale, int most) {
   const int n = static_cast<int>(A.rows());
   const MatX scaled = scale.cwiseInverse().asDiagonal() * A * scale.cwiseInverse().asDiagonal();
-  const Eigen::SelfAdjointEigenSolver<MatX> eigen(0.5 * (scaled + scaled.transpose()));
-  const VecX& values = eigen.eigenvalues();  // ascending
+  const math::SymmetricEigen eigen = math::symmetric_eigen(0.5 * (scaled + scaled.transpose()));
+  const VecX& values = eigen.values;  // ascending
   const double largest = std::max(std::abs(values[0]), std::abs(values[n - 1]));
   RangeInverse out;
   out.inverse = out.projector = MatX::Zero(n, n);
@@ -47,8 +47,8 @@ RangeInverse invert_in_range(const MatX& A, const VecX& scale, int most) {
   }
   out.rank = cut;
   for (int k = 0; k < cut; ++k) {
-    const VecX q = scale.cwiseProduct(eigen.eigenvectors().col(n - 1 - k));
-    const VecX dual = eigen.eigenvectors().col(n - 1 - k).cwiseQuotient(scale);
+    const VecX q = scale.cwiseProduct(eigen.vectors.col(n - 1 - k));
+    const VecX dual = eigen.vectors.col(n - 1 - k).cwiseQuotient(scale);
     out.inverse += dual * dual.transpose() / values[n - 1 - k];
     out.projector += q * dual.transpose();
   }
@@ -202,15 +202,15 @@ class Builder {
           mass(i, j) = motion_.kinetic(Y[i], Y[j]);
         }
       // Directions that are not there (fewer freedoms than asked) have neither: left out by their mass.
-      const Eigen::GeneralizedSelfAdjointEigenSolver<MatX> ritz(
+      const math::SymmetricEigen ritz = math::symmetric_eigen(
           0.5 * (stiff + stiff.transpose()),
           0.5 * (mass + mass.transpose()) + 1e-14 * mass.trace() * MatX::Identity(size, size));
       for (int c = 0; c < size; ++c) {
         X[c] = zero_like(motion_);
-        for (int r = 0; r < size; ++r) add(X[c], ritz.eigenvectors()(r, c), Y[r]);
+        for (int r = 0; r < size; ++r) add(X[c], ritz.vectors(r, c), Y[r]);
       }
-      const double change = (ritz.eigenvalues() - values).head(wanted).cwiseAbs().maxCoeff();
-      values = ritz.eigenvalues();
+      const double change = (ritz.values - values).head(wanted).cwiseAbs().maxCoeff();
+      values = ritz.values;
       if (round > 2 && change <= 1e-11 * std::abs(values[wanted - 1])) break;
     }
     for (int k = 0; k < wanted; ++k) {

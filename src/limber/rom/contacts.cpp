@@ -6,6 +6,7 @@
 // that a joint at its stop stiffens the ends as it does in the whole mechanism.
 #include <fmt/format.h>
 
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 

@@ -98,9 +98,9 @@ void apply_servos(const SystemData& s, int k, double t, double h, double theta, 
     z.D(a, a) = std::max(z.D(a, a), 1e-6);
   }
   z.lu.compute(z.D);
-  z.half = z.lu.solve(z.G);
+  z.lu.solve(z.G, z.half);
   z.G.swap(z.half);
-  z.rhs = z.lu.solve(z.lambda);
+  z.lu.solve(z.lambda, z.rhs);
   for (int a = 0; a < count; ++a) z.G(a, a) += step * m.servos[z.which[a]].kd;
   z.Y.noalias() = x.uncut * z.R.transpose();
   z.core.noalias() = -z.G * (z.R * z.Y);
@@ -111,7 +111,7 @@ void apply_servos(const SystemData& s, int k, double t, double h, double theta, 
   z.lambda = z.rhs;
   z.rhs = w.rhs;
   z.rhs.noalias() += step * (z.R * z.lambda);
-  z.R = z.lu.solve(z.half);
+  z.lu.solve(z.half, z.R);
   x.inverse = x.uncut;
   x.inverse.noalias() += z.Y * z.R;
   w.v_new.noalias() = x.inverse * z.rhs;

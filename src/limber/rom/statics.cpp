@@ -1,9 +1,10 @@
 #include "limber/rom/statics.h"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "limber/math/dense.h"
 
 namespace limber::rom {
 
@@ -94,7 +95,7 @@ class Search {
       measure(moved(ends, -h * U.col(j)), behind);
       slope.col(j) = (behind - ahead) / (2 * h);
     }
-    return slope.partialPivLu().solve(b);
+    return math::solve_square(slope, b);
   }
 
   double length_of(const VecX& step) const {

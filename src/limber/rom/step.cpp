@@ -8,6 +8,8 @@
 // its momentum alone.
 #include <fmt/format.h>
 
+#include <Eigen/Cholesky>
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -60,7 +62,7 @@ void set_matrices(const Mechanism& m, int base, double h, double theta, Mechanis
   }
   x.llt.compute(x.A);
   x.half = x.basis.transpose();
-  x.llt.matrixL().solveInPlace(x.half);
+  x.llt.solve_lower(x.half);
   x.inverse.noalias() = x.half.transpose() * x.half;
 }
 

@@ -1,7 +1,6 @@
 // What compile() makes of a model and its reduced mechanisms, and the scratch of a step. Internal to rom/.
 #pragma once
 
-#include <Eigen/Dense>
 #include <optional>
 
 #include "limber/contact/broad_phase.h"
@@ -10,6 +9,7 @@
 #include "limber/contact/friction.h"
 #include "limber/elastic/beam_links.h"
 #include "limber/elastic/spring_law.h"
+#include "limber/math/dense.h"
 #include "limber/multibody/parallel_walk.h"
 #include "limber/rom/blend.h"
 #include "limber/rom/pose_batch.h"
@@ -113,7 +113,7 @@ struct StepMatrices {
   MatX A, half;         // scratch
   MatX uncut;           // A⁻¹ with all servos within their largest force
   bool is_cut = false;  // `inverse` is not that
-  Eigen::LLT<MatX> llt;
+  math::Cholesky llt;
 };
 
 // Of servos at their largest force (servos.cpp).
@@ -122,7 +122,7 @@ struct ServoScratch {
   std::vector<int> which;        // those
   MatX R, Y, D, G, half, core;
   VecX lambda, rhs;
-  Eigen::PartialPivLU<MatX> lu;
+  math::Lu lu;
 };
 
 struct MechanismScratch {

@@ -4,10 +4,10 @@
 //   chain  C_bb = S C_θ Sᵀ + C_aa,  C_bj = C_aj        (eq. 10; split, eq. 12, is the same line for siblings)
 //   merge  link b reached a second time, over a joint from a: the two must agree, d = φ_a + S θ − φ_b = 0,
 //          C ← C − C_d (C_dd)⁺ C_dᵀ                     (eq. 14 for b, and at once for every other link)
-#include <Eigen/Dense>
 #include <cmath>
 #include <stdexcept>
 
+#include "limber/math/dense.h"
 #include "limber/rom/reduced_model.h"
 
 namespace limber::rom {
@@ -59,7 +59,7 @@ class Walk {
           of_ == Of::inertia
               ? MatX(at.transpose() * motion_.mass[i] * at)
               : MatX(Eigen::Map<const MatX>(motion_.K.joint.data() + link.block, link.dofs, link.dofs));
-      const MatX inverse = law.inverse();
+      const MatX inverse = math::inverse(law);
       if (!inverse.allFinite())
         throw std::invalid_argument("a joint of it has no stiffness: the walk cannot pass it");
       own += S * inverse * S.transpose();

@@ -121,7 +121,7 @@ std::string function(const TimeFunction& f) {
     rows += fmt::format("{}[{}, {}]", i == 0 ? "" : ", ", number(f.times()[i]), number(f.values()[i]));
   return Flow().add("table", "[" + rows + "]").add_if(f.is_periodic(), "periodic", "true").str();
 }
-std::string functions(const std::array<TimeFunction, 6>& f, int count) {
+std::string functions_of_time(const std::array<TimeFunction, 6>& f, int count) {
   std::string text;
   for (int i = 0; i < count; ++i) text += fmt::format("{}{}", i == 0 ? "" : ", ", function(f[i]));
   return "[" + text + "]";
@@ -297,7 +297,7 @@ class Writer {
     }
   }
 
-  static std::string path_text(const Path& path) {
+  static std::string path_text(const limber::Path& path) {
     return std::visit(
         [](const auto& p) {
           using P = std::decay_t<decltype(p)>;
@@ -469,9 +469,9 @@ class Writer {
       Flow flow, servo;
       flow.add("joint", model_[d.joint].name);
       if (d.kind == Drive::Kind::force) {
-        flow.add("force", functions(d.target, n));
+        flow.add("force", functions_of_time(d.target, n));
       } else {
-        servo.add("target", functions(d.target, n)).add("kp", list(d.kp, n)).add("kd", list(d.kd, n));
+        servo.add("target", functions_of_time(d.target, n)).add("kp", list(d.kp, n)).add("kd", list(d.kd, n));
         flow.add("servo", servo.add("max_force", list(d.max_force, n)).str());
       }
       line("  - " + flow.str());
@@ -480,7 +480,7 @@ class Writer {
     for (const PrescribedMotion& m : model_.motions())
       line("  - " + Flow()
                         .add("joint", model_[m.joint].name)
-                        .add("position", functions(m.position, dof_count(model_[m.joint].kind)))
+                        .add("position", functions_of_time(m.position, dof_count(model_[m.joint].kind)))
                         .str());
   }
 

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "limber/thread/gauss.h"
 #include "limber/thread/system.h"
 
 namespace limber::thread {
@@ -22,9 +23,6 @@ namespace {
 using Vec24 = Eigen::Matrix<double, 24, 1>;
 using Mat24 = Eigen::Matrix<double, 24, 24>;
 using Gradients = Eigen::Matrix<double, 8, 3>;  // ∂φ_k/∂(x, y, z)
-
-constexpr double gauss_x[3] = {0.1127016653792583, 0.5, 0.8872983346207417},
-                 gauss_w[3] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
 
 Gradients gradients(double xi, double y, double z, double l) {
   Gradients g = Gradients::Zero();

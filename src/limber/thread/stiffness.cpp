@@ -4,14 +4,10 @@
 #include <cmath>
 
 #include "limber/math/trig.h"
+#include "limber/thread/gauss.h"
 
 namespace limber::thread {
 namespace {
-
-// Three Gauss points on 0 … 1: exact for the quartics below.
-constexpr double gauss_offset = 0.3872983346207417;  // ½√(3/5)
-constexpr double gauss_x[3] = {0.5 - gauss_offset, 0.5, 0.5 + gauss_offset};
-constexpr double gauss_w[3] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
 
 constexpr int upper7(int i, int k) { return 7 * i - i * (i - 1) / 2 + k - i; }
 constexpr int upper3(int i, int k) { return 3 * i - i * (i - 1) / 2 + k - i; }
