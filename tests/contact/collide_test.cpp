@@ -11,19 +11,6 @@
 namespace limber::contact {
 namespace {
 
-double lowest_gap(const Manifold& m) {
-  double gap = 1e9;
-  for (int i = 0; i < m.count; ++i) gap = std::min(gap, m.points[i].gap);
-  return gap;
-}
-
-Manifold touch(const Solid& a, const Solid& b, double margin = 10) {
-  Collider scratch;
-  Manifold m;
-  collide(a, b, margin, scratch, m);
-  return m;
-}
-
 // s(n) = min over a of n·x − max over b of n·y, by the supports alone.
 double gap_along(const Convex& a, const Convex& b, const Vec3& n) {
   return -reach(a, -n) - reach(b, n) - a.radius - b.radius;

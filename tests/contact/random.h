@@ -1,8 +1,10 @@
-// Random numbers, poses and solids for the tests of contact.
+// Random numbers, poses and solids, and how two solids touch, for the tests of contact.
 #pragma once
 
+#include <algorithm>
 #include <random>
 
+#include "limber/contact/collide.h"
 #include "limber/contact/solid.h"
 
 namespace limber::contact {
@@ -25,6 +27,18 @@ inline Hull random_hull(Random& random, int points) {
   std::vector<Vec3> p;
   for (int i = 0; i < points; ++i) p.push_back(random.point(0.5));
   return make_hull(p);
+}
+
+inline Manifold touch(const Solid& a, const Solid& b, double margin = 10) {
+  Collider scratch;
+  Manifold m;
+  collide(a, b, margin, scratch, m);
+  return m;
+}
+inline double lowest_gap(const Manifold& m) {
+  double gap = 1e9;
+  for (int i = 0; i < m.count; ++i) gap = std::min(gap, m.points[i].gap);
+  return gap;
 }
 
 }  // namespace limber::contact

@@ -10,19 +10,6 @@
 namespace limber::contact {
 namespace {
 
-Manifold touch(const Solid& a, const Solid& b, double margin) {
-  static Collider scratch;
-  Manifold m;
-  collide(a, b, margin, scratch, m);
-  return m;
-}
-
-double lowest_gap(const Manifold& m) {
-  double gap = 1e9;
-  for (int i = 0; i < m.count; ++i) gap = std::min(gap, m.points[i].gap);
-  return gap;
-}
-
 template <class Height>
 HeightField field(double size, int n, Height height) {
   std::vector<double> h;

@@ -14,7 +14,7 @@ struct Pair {
   Pose A, B;
 };
 
-Pair retract(const Pair& at, const VecX& delta) {
+Pair moved_pair(const Pair& at, const VecX& delta) {
   return {at.A * math::se3_exp(delta.head<6>()), at.B * math::se3_exp(delta.tail<6>())};
 }
 
@@ -22,7 +22,7 @@ void check(const SpringParameters& s, const Vec3& a, const Vec3& b, const Pair& 
   testing::check_derivatives(
       at, 12, [&](const Pair& x) { return spring_energy(s, x.A, a, x.B, b); },
       [&](const Pair& x) -> VecX { return spring_gradient(s, x.A, a, x.B, b); },
-      [&](const Pair& x) -> MatX { return spring_hessian(s, x.A, a, x.B, b); }, retract, {.scale = scale});
+      [&](const Pair& x) -> MatX { return spring_hessian(s, x.A, a, x.B, b); }, moved_pair, {.scale = scale});
   EXPECT_TRUE(testing::is_psd(spring_hessian_psd(s, at.A, a, at.B, b)));
   EXPECT_TRUE(testing::is_psd(spring_damping(s, at.A, a, at.B, b)));
 }
