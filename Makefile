@@ -52,6 +52,15 @@ test: deps-test ## build all and run every test
 	@$(call build,release)
 	@$(call ctest,release)
 
+.PHONY: check test-times
+check: deps-test ## build all and run the tests that the changes since they last passed can affect
+	@$(call configure_with_tests,release)
+	@$(call build,release)
+	@$(PYTHON) scripts/check.py build/release -j $(TEST_JOBS)
+
+test-times: ## how long each test took when it last ran, longest first
+	@$(PYTHON) scripts/test_times.py build/release
+
 .PHONY: dev asan tsan
 dev: deps-test ## the same tests in a Debug build with assertions
 asan: deps-test ## the same tests under the address and undefined-behaviour sanitizers
@@ -87,11 +96,17 @@ adaptive-campaign: deps-test ## hold the adaptive method against full solutions 
 	@$(call build,release) --target adaptive_tests
 	@LIMBER_ADAPTIVE_CAMPAIGN=1 build/release/tests/adaptive/adaptive_tests
 
-.PHONY: throws
-throws: deps-test ## throw threads at each other in 200 ways and check that none crosses, sinks in or gains energy
+.PHONY: thread-campaign viewer-campaign
+thread-campaign: deps-test ## throw threads at each other in 200 ways (none crosses, sinks in or gains energy); a fine capstan
 	@$(call configure_with_tests,release)
 	@$(call build,release) --target thread_tests
-	@build/release/tests/thread/thread_tests --gtest_also_run_disabled_tests --gtest_filter='*TwoHundred*'
+	@LIMBER_CAMPAIGN=1 build/release/tests/thread/thread_tests --gtest_also_run_disabled_tests --gtest_filter='*TwoHundred*:Capstan*'
+
+viewer-campaign: deps-test ## every shipped scene in the browser, live and as a report
+	@$(call configure_with_tests,release)
+	@$(call build,release)
+	@node tests/viewer/live_test.mjs --limber $(LIMBER) --modules build/release/viewer --all
+	@node tests/viewer/report_test.mjs --limber $(LIMBER) --modules build/release/viewer --all
 
 .PHONY: bench
 bench: build ## measure a step and print ratios against a baseline of the same run

@@ -1,5 +1,6 @@
 # limber_library(NAME SOURCES ... [ALONE ...] [LEVEL -O1] DEPENDS ...): the target of one folder of src/limber.
-# limber_test(NAME SOURCES ... DEPENDS ...): one GoogleTest executable, its cases known to ctest.
+# limber_test(NAME SOURCES ... [ALONE ...] [COST n] DEPENDS ...): one GoogleTest executable, its cases known to ctest;
+#   those of a higher cost start first.
 #
 # What makes the build fast, and why, with figures: docs/building.md.
 
@@ -21,6 +22,22 @@ if(LIMBER_SANITIZE)
                          -fno-sanitize-recover=all -Wno-maybe-uninitialized)
   target_link_options(limber_warnings INTERFACE -fsanitize=${LIMBER_SANITIZE})
 endif()
+# Used where they are installed when a build folder is first configured (later ones would make all of it anew): ccache
+# (a second clone, a branch changed and changed back, sanitizers), and mold, although all programs link in 3 s.
+find_program(ccache ccache NO_CACHE)
+find_program(mold mold NO_CACHE)
+set(LIMBER_CCACHE "${ccache}" CACHE FILEPATH "ccache, to compile through it; empty: without")
+set(LIMBER_MOLD "${mold}" CACHE FILEPATH "mold, to link with it; empty: the compiler's own linker")
+if(LIMBER_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime
+      CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${LIMBER_CCACHE})
+  # ccache tells precompiled headers apart by what the preprocessor says of them.
+  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+endif()
+if(LIMBER_MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12.1)
+  add_link_options(-fuse-ld=mold)
+endif()
+
 # Three quarters of a plain file's time go into headers and templates of Eigen and our structs, the same in every file.
 # So several sources are compiled as one, and the headers that all of them use are parsed once. A name in a folder's
 # anonymous namespaces must therefore be the only one in its folder. OFF compiles every file by itself, without our own
@@ -91,7 +108,7 @@ set(LIMBER_TEST_DEFINITIONS LIMBER_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"
     LIMBER_SCENES="${PROJECT_SOURCE_DIR}/scenes" LIMBER_DOCS="${PROJECT_SOURCE_DIR}/docs")
 
 function(limber_test name)
-  cmake_parse_arguments(arg "" "GROUP" "SOURCES;ALONE;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "" "GROUP;COST" "SOURCES;ALONE;DEPENDS" ${ARGN})
   add_executable(${name} ${arg_SOURCES} ${arg_ALONE})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${name} PRIVATE ${LIMBER_TEST_DEFINITIONS})
@@ -105,5 +122,8 @@ function(limber_test name)
     set(arg_GROUP 3)
   endif()
   limber_group(${name} ${arg_GROUP} "${arg_ALONE}")
-  gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+  if(NOT arg_COST)
+    set(arg_COST 0)
+  endif()
+  gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600 COST ${arg_COST})
 endfunction()

@@ -3,7 +3,7 @@
 //   node some_test.mjs --limber PATH --modules FOLDER-WITH-node_modules
 import {AsyncLocalStorage} from 'node:async_hooks';
 import {spawn, spawnSync} from 'node:child_process';
-import {existsSync, mkdtempSync, rmSync} from 'node:fs';
+import {existsSync, mkdtempSync, readdirSync, rmSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -17,6 +17,12 @@ export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '
 export const limber = path.resolve(argument('limber', path.join(root, 'build/release/limber')));
 export const modules = path.resolve(argument('modules', path.join(path.dirname(limber), 'viewer')));
 export const given = argument;
+// `--all` (make viewer-campaign) takes every shipped scene. Else these: each method, each kind of part that is drawn and
+// pulled (links, loops, beams, riders, threads, carried bodies, reduced mechanisms, thousands of bodies), and one at rest.
+const everything = process.argv.includes('--all');
+const sample = ['bridge-car', 'cantilever', 'diving-board', 'four-bar', 'hand', 'hexapod', 'knot', 'molecule', 'tether', 'truss', 'umbrella'];
+export const shippedScenes = (wanted = '') => readdirSync(path.join(root, 'scenes')).filter((name) => name.endsWith('.yaml'))
+  .map((name) => name.slice(0, -5)).filter((name) => (wanted ? name.startsWith(wanted) : everything || sample.includes(name)));
 
 // Chromium refuses its sandbox as root; without a GPU it draws with SwiftShader.
 export async function openBrowser() {

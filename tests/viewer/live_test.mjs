@@ -1,11 +1,10 @@
 // The live view of every shipped scene, whatever its method: it moves without an error, can be paused, stepped, pulled at, read, scrubbed,
 // changed by a slider, and its method can be switched on the way.
-import {readdirSync} from 'node:fs';
 import path from 'node:path';
-import {check, finish, given, openBrowser, openPage, root, startView, test, until} from './browser.mjs';
+import {check, finish, given, openBrowser, openPage, root, shippedScenes, startView, test, until} from './browser.mjs';
 
-const wanted = given('scene', '');
-const scenes = readdirSync(path.join(root, 'scenes')).filter((name) => name.endsWith('.yaml') && name.startsWith(wanted));
+const wanted = given('scene', ''); // --scene hex: those whose names begin so, of all
+const scenes = shippedScenes(wanted).map((name) => `${name}.yaml`);
 const browser = await openBrowser();
 
 // In the page: a small picture of the view as a number, and where parts that can be pulled are on the screen.
