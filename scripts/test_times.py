@@ -4,8 +4,11 @@
 import sys
 from pathlib import Path
 
+costs = Path(sys.argv[1]) / "Testing/Temporary/CTestCostData.txt"
+if not costs.exists():
+    sys.exit("limber: no tests have run here yet: make test")
 rows = []
-for line in (Path(sys.argv[1]) / "Testing/Temporary/CTestCostData.txt").read_text().split("\n"):
+for line in costs.read_text().split("\n"):
     if line.startswith("---"):
         break
     name, runs, seconds = (line.rsplit(" ", 2) + ["", ""])[:3]

@@ -150,8 +150,9 @@ TEST(Golden, SameBitsForOneTwoAndFourThreads) {
     if (scene.run.method == sim::Method::thread) continue;  // always one
     for (const int threads : {2, 4}) {
       EXPECT_EQ(replay(scene, file, threads, Integrator::euler), hashes.first) << file;
-      if (has_integrators(scene))
+      if (has_integrators(scene)) {
         EXPECT_EQ(replay(scene, file, threads, Integrator::midpoint), hashes.second) << file;
+      }
     }
   }
 }
