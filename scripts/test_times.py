@@ -12,7 +12,7 @@ for line in costs.read_text().split("\n"):
     if line.startswith("---"):
         break
     name, runs, seconds = (line.rsplit(" ", 2) + ["", ""])[:3]
-    if seconds:
+    if seconds and int(runs) > 0:
         rows.append((float(seconds), name))
 rows.sort(reverse=True)
 total = sum(seconds for seconds, _ in rows)
