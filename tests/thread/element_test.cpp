@@ -49,7 +49,7 @@ struct Case {
   double energy(const std::vector<double>& x, bool tangent = false) {
     gather(x.data(), n, a);
     EXPECT_TRUE(polar(n, a));
-    elements(n, tangent, 0, a);
+    elements(n, tangent, a);
     double sum = 0;
     for (int j = 0; j < n; ++j) sum += a.energy[0][j];
     return sum;

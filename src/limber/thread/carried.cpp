@@ -40,12 +40,13 @@ Eigen::Matrix4d carried_mass(const Inertia& inertia, const Pose& X_NB) {
   return mu;
 }
 
-void add_carried_mass(const WorkspaceData& w, double weight, ElementArrays& a) {
+void add_carried_mass(const WorkspaceData& w, ElementArrays& a) {
   for (const CarriedNode& c : w.carried)
     for (int p = 0; p < 4; ++p)
       for (int q = 0; q < 4; ++q)
         for (int i = 0; i < 3; ++i)
-          a.D[144 * static_cast<std::size_t>(c.node) + 12 * (3 * p + i) + 3 * q + i] += weight * c.mu(p, q);
+          a.D[144 * static_cast<std::size_t>(c.node) + 12 * (3 * p + i) + 3 * q + i] +=
+              a.weight[0][c.node] * c.mu(p, q);
 }
 
 void carried_mass_times(const WorkspaceData& w, const double* y, double* out) {

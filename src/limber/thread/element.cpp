@@ -276,8 +276,7 @@ LIMBER_INLINE MidTangent mid_tangent(const ElementArrays& a, const Geometry& g, 
 
 // The off-diagonal block in node axes, by columns of the gradients, with mass.
 LIMBER_INLINE void store_off_diagonal(ElementArrays& a, const Geometry& g, const MidTangent& h,
-                                      const P33& da1, const P33& da2, int j, int nodes, Pack scale,
-                                      double mass_weight) {
+                                      const P33& da1, const P33& da2, int j, int nodes, Pack scale) {
   const Table& t = a.constants;
   const auto k = [&](int row) LIMBER_LAMBDA { return scale * load(t[row] + j); };
   const Strain e1 = load_strain(a.strain, 0, j), e2 = load_strain(a.strain, 0, j + 1);
@@ -334,7 +333,7 @@ LIMBER_INLINE void store_off_diagonal(ElementArrays& a, const Geometry& g, const
     for (int i = 0; i < 9; ++i) out[3 + i][c] = column[i];
   }
   const P33 Q = M * M;
-  const Pack mw = pack(mass_weight);
+  const Pack mw = load(a.weight[0] + j);
   Pack m[6];
   for (int i = 0; i < 6; ++i) m[i] = mw * load(t[slot::mass + i] + j);
   for (int i = 0; i < 3; ++i)
@@ -406,16 +405,16 @@ LIMBER_KERNEL void halves_kernel(int begin, int end, ElementArrays& a, const Bet
   }
 }
 
-LIMBER_KERNEL void off_diagonal_kernel(int begin, int end, int nodes, double mass_weight, ElementArrays& a,
+LIMBER_KERNEL void off_diagonal_kernel(int begin, int end, int nodes, ElementArrays& a,
                                        const Between* between) {
   for (int j = begin; j < end; j += lanes, ++between)
     store_off_diagonal(a, between->g, between->h, between->da1, between->da2, j, nodes,
-                       load(a.constants[slot::scale] + j), mass_weight);
+                       load(a.constants[slot::scale] + j));
 }
 
 }  // namespace
 
-void elements(int nodes, bool tangent, double mass_weight, ElementArrays& a) {
+void elements(int nodes, bool tangent, ElementArrays& a) {
   Between between[packs_at_once];
   const int slots = nodes - 1;  // the last node's is empty
   for (int begin = 0; begin < slots; begin += packs_at_once * lanes) {
@@ -424,9 +423,9 @@ void elements(int nodes, bool tangent, double mass_weight, ElementArrays& a) {
     if (!tangent) continue;
     tangent_kernel(begin, end, a, between);
     halves_kernel(begin, end, a, between);
-    off_diagonal_kernel(begin, end, nodes, mass_weight, a, between);
+    off_diagonal_kernel(begin, end, nodes, a, between);
   }
-  assemble_nodes(nodes, tangent, mass_weight, a);
+  assemble_nodes(nodes, tangent, a);
 }
 
 }  // namespace limber::thread

@@ -95,6 +95,7 @@ struct ElementArrays {
   Table force;           // (24 x slots) both nodes' share of the gradient, in (ξ, θ, V), by elements()
   Numbers D;             // (nodes x 12 x 12) diagonal blocks, rows of 12; the upper triangle
   Numbers O;             // (nodes x 12 x 12) block (j, j + 1)
+  Table weight;          // (1 x nodes) of the mass in D and O, of a node and of the slot after it
   Numbers g;             // (nodes x 12) elastic gradient in node axes: along x, x_,x x_,y x_,z
 };
 
@@ -102,10 +103,9 @@ struct ElementArrays {
 void gather(const double* e, int nodes, ElementArrays& a);
 // P and U of every node; false if a gradient is singular or turned inside out.
 bool polar(int nodes, ElementArrays& a);
-// Strains, energies and gradients of all slots; with `tangent` also D and O = mass_weight · M + K, in node
-// axes.
-void elements(int nodes, bool tangent, double mass_weight, ElementArrays& a);
+// Strains, energies and gradients of all slots; with `tangent` also D and O = weight · M + K, in node axes.
+void elements(int nodes, bool tangent, ElementArrays& a);
 // Its second half: from the elements' shares to g and D (upper triangles).
-void assemble_nodes(int nodes, bool tangent, double mass_weight, ElementArrays& a);
+void assemble_nodes(int nodes, bool tangent, ElementArrays& a);
 
 }  // namespace limber::thread

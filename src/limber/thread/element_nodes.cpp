@@ -6,7 +6,7 @@ namespace {
 
 // A node's gradient and diagonal block from the two elements at it: node j has the first half of slot j and
 // the second half of slot j − 1. Slots before 0 and empty ones hold zeros.
-LIMBER_KERNEL void nodes_kernel(int nodes, bool tangent, double mass_weight, ElementArrays& a) {
+LIMBER_KERNEL void nodes_kernel(int nodes, bool tangent, ElementArrays& a) {
   const Table& t = a.constants;
   for (int j = 0; j < nodes; j += lanes) {
     const Strain e = load_strain(a.strain, 0, j);
@@ -116,7 +116,7 @@ LIMBER_KERNEL void nodes_kernel(int nodes, bool tangent, double mass_weight, Ele
       map_row(map, {{A[3][c], A[4][c], A[5][c]}}, E, rows);
       for (int i = 1; i < 9; ++i) out[3 + i][c] = rows[i];
     }
-    const Pack mw = pack(mass_weight);
+    const Pack mw = load(a.weight[0] + j);
     const auto mass = [&](int row) LIMBER_LAMBDA { return mw * load(a.node_constants[row] + j); };
     for (int i = 0; i < 3; ++i) {
       out[i][i] += mass(node::mass_xx);
@@ -132,8 +132,6 @@ LIMBER_KERNEL void nodes_kernel(int nodes, bool tangent, double mass_weight, Ele
 
 }  // namespace
 
-void assemble_nodes(int nodes, bool tangent, double mass_weight, ElementArrays& a) {
-  nodes_kernel(nodes, tangent, mass_weight, a);
-}
+void assemble_nodes(int nodes, bool tangent, ElementArrays& a) { nodes_kernel(nodes, tangent, a); }
 
 }  // namespace limber::thread

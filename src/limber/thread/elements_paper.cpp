@@ -162,8 +162,7 @@ ElementResult printed(const Rod& rod, double l, const Vec24& e, Frame kind) {
 
 }  // namespace
 
-void other_elements(const SystemData& s, const double* e, int nodes, bool tangent, double mass_weight,
-                    WorkspaceData& w) {
+void other_elements(const SystemData& s, const double* e, int nodes, bool tangent, WorkspaceData& w) {
   ElementArrays& a = w.elements;
   gather(e, nodes, a);
   polar(nodes, a);  // the directions that moments act on
@@ -194,6 +193,7 @@ void other_elements(const SystemData& s, const double* e, int nodes, bool tangen
   const Table &own = a.node_constants, &t = a.constants;
   for (int j = 0; j < nodes; ++j)
     for (int i = 0; i < 3; ++i) {
+      const double mass_weight = a.weight[0][j];
       double *D = a.D.data() + 144 * j, *O = a.O.data() + 144 * j;
       D[13 * i] += mass_weight * own[node::mass_xx][j];
       D[12 * i + 3 + i] += mass_weight * own[node::mass_xs][j];

@@ -170,6 +170,21 @@ void hand_force(const SystemData& s, const State& state, const Hand& k, const do
   if (tangent) add_stiffness(at, n, (k.stiffness + rate) * Mat3::Identity(), w);
 }
 
+bool evaluate_all(const SystemData& s, const double* e, bool tangent, WorkspaceData& w) {
+  const int nodes = static_cast<int>(w.place.size());
+  if (s.options.element != Element::log) {
+    other_elements(s, e, nodes, tangent, w);
+    return true;
+  }
+  gather(e, nodes, w.elements);
+  if (!polar(nodes, w.elements)) return false;
+  elements(nodes, tangent, w.elements);
+  if (tangent) add_carried_mass(w, w.elements);
+  for (int j = 0; j < nodes; ++j)
+    if (w.length[j] > 0 && !(w.elements.gap[0][j] > 0)) return false;
+  return true;
+}
+
 }  // namespace
 
 Midline midline(const double* e, int slot, double l, double xi) {
@@ -187,19 +202,13 @@ Midline midline(const double* e, int slot, double l, double xi) {
   return out;
 }
 
-bool evaluate(const SystemData& s, const double* e, bool tangent, double mass_weight, WorkspaceData& w) {
-  const int nodes = static_cast<int>(w.place.size());
-  if (s.options.element != Element::log) {
-    other_elements(s, e, nodes, tangent, mass_weight, w);
-    return true;
-  }
-  gather(e, nodes, w.elements);
-  if (!polar(nodes, w.elements)) return false;
-  elements(nodes, tangent, mass_weight, w.elements);
-  if (tangent) add_carried_mass(w, mass_weight, w.elements);
-  for (int j = 0; j < nodes; ++j)
-    if (w.length[j] > 0 && !(w.elements.gap[0][j] > 0)) return false;
-  return true;
+bool evaluate(const SystemData& s, const double* e, WorkspaceData& w) { return evaluate_all(s, e, false, w); }
+
+bool evaluate_tangent(const SystemData& s, const double* e, const MassWeight& weight, WorkspaceData& w) {
+  for (int j = 0; j < static_cast<int>(w.place.size()); ++j)
+    w.elements.weight[0][j] =
+        weight.ch > 0 ? weight.all + s.threads[w.thread_of[j]].rod.air / weight.ch : weight.all;
+  return evaluate_all(s, e, true, w);
 }
 
 void external_forces(const SystemData& s, const State& state, const double* e, double t, double load,

@@ -44,7 +44,7 @@ bool element_errors(const SystemData& s, const State& state, WorkspaceData& w) {
     set_damping(s, state, 0, w);
     w.scale_h = -1;
   }
-  if (!evaluate(s, state.e.data(), false, 0, w)) return false;
+  if (!evaluate(s, state.e.data(), w)) return false;
   for (int t = 0; t < static_cast<int>(s.threads.size()); ++t) {
     const ThreadInfo& info = s.threads[t];
     const Rod& rod = info.rod;

@@ -218,7 +218,7 @@ result::Energy energy_now(const SystemData& s, const State& state, WorkspaceData
   w.scale_h = s.damps ? -1 : 0;
   s.poses(state.t, w.X_WB);
   place_carried(s, state, state.e.data(), w.X_WB);
-  evaluate(s, state.e.data(), false, 0, w);
+  evaluate(s, state.e.data(), w);
   result::Energy out;
   for (int j = 0; j < state.node_count(); ++j) out.elastic += w.elements.energy[0][j];
   mass_times(w, state.node_count(), state.v.data(), w.scratch.data());

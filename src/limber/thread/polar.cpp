@@ -73,6 +73,7 @@ void ElementArrays::resize(int capacity) {
   gap.resize(1, capacity);
   half.resize(114, capacity);
   force.resize(24, capacity);
+  weight.resize(1, capacity);
   D.assign(144 * static_cast<std::size_t>(capacity), 0);
   O.assign(144 * static_cast<std::size_t>(capacity), 0);
   g.assign(12 * static_cast<std::size_t>(capacity), 0);

@@ -37,7 +37,7 @@ struct Relaxation {
   void count_unstable(double sigma) {
     if (s.options.solver != Solver::direct) return;
     if (sigma != 0) {
-      evaluate(s, w.e.data(), true, 0, w);
+      evaluate_tangent(s, w.e.data(), {}, w);
       external_forces(s, state, w.e.data(), state.t, load, 0, true, w);
       hold(w, nodes(), w.rhs.data(), true, w.elements);
     }
@@ -67,7 +67,7 @@ struct Relaxation {
     while (out.report.total_iterations < options.max_iterations) {
       ++out.report.total_iterations;
       place_fixes(s, state, state.t, w.e.data(), w);
-      if (!evaluate(s, w.e.data(), true, sigma, w)) return false;
+      if (!evaluate_tangent(s, w.e.data(), {sigma}, w)) return false;
       external_forces(s, state, w.e.data(), state.t, load, 0, true, w);
       std::copy_n(w.external.begin(), n, w.rhs.begin());
       const bool local = s.options.element == Element::log;
@@ -100,7 +100,7 @@ struct Relaxation {
       const double cut = turn > 0.5 && bodies_turn == 0 ? 0.5 / turn : 1;
       std::copy_n(w.e.begin(), n, w.e_start.begin());
       for (int i = 0; i < n; ++i) w.e[i] += cut * w.delta[i];
-      if (!(turn < 1e8) || !evaluate(s, w.e.data(), false, 0, w)) {
+      if (!(turn < 1e8) || !evaluate(s, w.e.data(), w)) {
         std::copy_n(w.e_start.begin(), n, w.e.begin());
         sigma = std::max(4 * sigma, unit);
         continue;

@@ -91,7 +91,7 @@ struct Stepper {
     std::copy_n(state.e.begin(), n, w.e.begin());
     if (s.damps) {
       set_damping(s, state, 0, w);
-      if (!evaluate(s, w.e.data(), false, 0, w)) return false;
+      if (!evaluate(s, w.e.data(), w)) return false;
       remember_strains();
       set_damping(s, state, h, w);
     }
@@ -129,10 +129,9 @@ struct Stepper {
   bool iterate(const Scheme& k, double t, double last) {
     const int nodes = state.node_count();
     const int most = s.options.iterations > 0 ? s.options.iterations : most_iterations;
-    // Mass-proportional damping is the same for all nodes of one thread; its mean enters the tangent.
-    const double weight = 1 / (k.ch * k.ch) + s.threads[0].rod.air / k.ch;
+    const MassWeight weight{1 / (k.ch * k.ch), k.ch};
     for (int iteration = 1; iteration <= most; ++iteration) {
-      if (!evaluate(s, w.e.data(), true, weight, w)) return false;
+      if (!evaluate_tangent(s, w.e.data(), weight, w)) return false;
       residual(k, t, true);
       hold(w, nodes, w.rhs.data(), true, w.elements);
       if (s.contact) keep_matrix(nodes, w);
@@ -201,7 +200,7 @@ struct Stepper {
   // Work of given motions and of dampers in the step: from the forces at its end.
   void account(const Scheme& k, double t) {
     const int nodes = state.node_count();
-    if (!evaluate(s, w.e.data(), false, 0, w)) return;
+    if (!evaluate(s, w.e.data(), w)) return;
     residual(k, t, false);
     if (s.options.element == Element::log) to_world(w, nodes, w.rhs.data(), w.rhs.data());
     if (moving_fixes()) take_given_motions(t);
@@ -215,7 +214,7 @@ struct Stepper {
     if (!s.damps) return;
     state.dissipated += stress_times_strain();
     set_damping(s, state, 0, w);
-    if (evaluate(s, w.e.data(), false, 0, w)) state.dissipated -= stress_times_strain();
+    if (evaluate(s, w.e.data(), w)) state.dissipated -= stress_times_strain();
   }
 
   // What the air took: α vᵀM v.

@@ -327,9 +327,16 @@ bool element_errors(const SystemData& s, const State& state, WorkspaceData& w);
 bool adapt(const SystemData& s, State& state, WorkspaceData& w);
 
 // --- forces.cpp
-// Gradient w.elements.g and, with a tangent, blocks of mass_weight · M + K at the coordinates e; false if a
-// gradient is turned inside out or an element is beyond the wall that keeps it from folding.
-bool evaluate(const SystemData& s, const double* e, bool tangent, double mass_weight, WorkspaceData& w);
+// Gradient w.elements.g at the coordinates e; false if a gradient is turned inside out or an element is
+// beyond the wall that keeps it from folding.
+bool evaluate(const SystemData& s, const double* e, WorkspaceData& w);
+// Of the mass in a tangent: `all`, and of each thread its own air damping over the scheme's ch.
+struct MassWeight {
+  double all = 0;
+  double ch = 0;  // [s] 0: without air
+};
+// The same with the blocks of weight · M + K.
+bool evaluate_tangent(const SystemData& s, const double* e, const MassWeight& weight, WorkspaceData& w);
 // Loads, gravity, tethers at the coordinates e and time t in world axes into w.external; their stiffness
 // (tethers) is added to the diagonal blocks if `tangent`. ch > 0: dampers too.
 void external_forces(const SystemData& s, const State& state, const double* e, double t, double load,
@@ -350,7 +357,7 @@ void solve(const SystemData& s, int nodes, double* x, WorkspaceData& w);
 
 // --- carried.cpp: bodies at nodes
 Eigen::Matrix4d carried_mass(const Inertia& inertia, const Pose& X_NB);
-void add_carried_mass(const WorkspaceData& w, double weight, ElementArrays& a);
+void add_carried_mass(const WorkspaceData& w, ElementArrays& a);
 void carried_mass_times(const WorkspaceData& w, const double* y, double* out);  // out += M y, any axes
 void hold_carried(const WorkspaceData& w, double* rhs, bool matrix, ElementArrays& a);  // their stretch out
 void place_carried(const SystemData& s, const State& state, const double* e, std::vector<Pose>& X_WB);
@@ -396,8 +403,7 @@ std::vector<Station> stations(const System& system, const State& state, Workspac
                               const Piece& piece);
 
 // --- elements_paper.cpp: the paper's and the Green–Lagrange element, in world axes.
-void other_elements(const SystemData& s, const double* e, int nodes, bool tangent, double mass_weight,
-                    WorkspaceData& w);
+void other_elements(const SystemData& s, const double* e, int nodes, bool tangent, WorkspaceData& w);
 // --- cg.cpp
 int conjugate_gradients(int nodes, double tolerance, double* x, WorkspaceData& w);
 
