@@ -36,6 +36,7 @@ void Equilibrium::forces_at(const std::vector<double>& q, std::vector<double>& o
 
 void Equilibrium::complete_step(double sigma) {
   const auto n = static_cast<Eigen::Index>(s_.tree.v_count());
+  if (n == 0) return;  // nothing can move: no stiffness, and vectors without a largest entry
   const std::vector<double> still(s_.tree.v_count(), 0.0);
   std::vector<double> up(still), down(still), P(still), M(still);
   std::vector<Vec6> twist(s_.tree.size()), wrench(s_.tree.size());
