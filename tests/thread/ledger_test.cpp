@@ -42,5 +42,72 @@ TEST(Air, SlowsEachThreadByItsOwn) {
   fall_in_air(Element::green, Solver::direct);
 }
 
+struct Books {
+  double work = 0, remainder = 0, energy = 0;
+};
+Books books(const System& system, double h, double time) {
+  State state = system.rest();
+  Workspace w(system);
+  const double start = energy(system, state, w).total();
+  const int steps = static_cast<int>(std::lround(time / h));
+  for (int k = 0; k < steps; ++k) EXPECT_TRUE(step(system, state, w, h).ok());
+  const double end = energy(system, state, w).total();
+  return {state.work, end - start + state.dissipated - state.work, end - start};
+}
+
+// Gravity that grows as a t: a free thread falls by a t³/6. With V = m a t z the field does the work
+// ∫∂V/∂t = −m a² t⁴/24, which is all that the energy changes by.
+TEST(Ledger, WorkOfGravityThatGrows) {
+  const double a = 30, time = 0.4;
+  for (const Integrator integrator : all_integrators) {
+    Rope rope;
+    rope.elements = 4;
+    rope.options.integrator = integrator;
+    Beam beam = rope.beam();
+    beam.root = Hold::free;
+    rope.builder.add(beam);
+    rope.builder.parts.gravity = {{0, 0, TimeFunction::table({0, 1}, {0, -a})}};
+    const System system = compile(std::move(rope.builder).build(), rope.options);
+    const double m = rope.density * rope.A(), work = -m * a * a * std::pow(time, 4) / 24;
+    const Books coarse = books(system, 4e-3, time), fine = books(system, 2e-3, time);
+    // Second order with BDF2, h = time/100 and time/200; first with Euler, whose falls are h/t too far.
+    const bool second = integrator == Integrator::bdf2;
+    EXPECT_NEAR(fine.work, work, (second ? 4e-4 : 0.05) * std::abs(work));  // measured 3.5e-4
+    EXPECT_GT(std::abs((coarse.work - work) / (fine.work - work)), second ? 3.6 : 1.8);
+    EXPECT_NEAR(fine.remainder, 0, (second ? 1e-3 : 0.1) * std::abs(work));
+    EXPECT_GT(std::abs(coarse.remainder / fine.remainder), second ? 3.6 : 1.8);
+  }
+}
+
+// A thread hangs on a spring whose other end is driven: the work that goes through the spring is booked.
+TEST(Ledger, WorkOfASpringThatIsDriven) {
+  Rope rope;
+  rope.elements = 8;
+  Beam beam = rope.beam();
+  beam.root = Hold::pinned;
+  Body hand;
+  hand.name = "hand", hand.inertia.m = 1;
+  Joint joint;
+  joint.name = "lift", joint.kind = JointKind::prismatic;
+  joint.child = rope.builder.add(hand);
+  joint.X_PF = {Mat3::Identity(), Vec3(1, 0, 0.1)};
+  PrescribedMotion motion;
+  motion.joint = rope.builder.add(joint);
+  motion.position[0] = TimeFunction::table({0, 1}, {0, 1});
+  rope.builder.add(motion);
+  Spring spring;
+  spring.name = "spring";
+  spring.a.beam = rope.builder.add(beam), spring.a.s = 1;
+  spring.b.body = BodyId{0};
+  spring.stiffness = 20, spring.rest_length = 0.1;
+  rope.builder.add(spring);
+  rope.builder.parts.gravity = VectorFunction::constant(Vec3::Zero());
+  const System system = compile(std::move(rope.builder).build());
+  const Books coarse = books(system, 2e-3, 0.3), fine = books(system, 1e-3, 0.3);
+  EXPECT_GT(fine.energy, 0.01);
+  EXPECT_NEAR(fine.work, fine.energy, 3e-3 * fine.energy);      // measured 2.1e-3
+  EXPECT_GT(std::abs(coarse.remainder / fine.remainder), 2.8);  // second order but for the first step
+}
+
 }  // namespace
 }  // namespace limber::thread

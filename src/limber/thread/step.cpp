@@ -102,6 +102,7 @@ struct Stepper {
     const bool sharply = !w.carried.empty() || given_turn() > 1e-3;
     if (!iterate(k, t, sharply ? enough_given : enough)) return false;
     if (s.damps || moving_fixes() || has_loads()) account(k, t);
+    if (changing_fields()) take_fields(t);
     for (std::size_t i = 0; i < n; ++i) {
       state.e_before[i] = state.e[i];
       state.v_before[i] = state.v[i];
@@ -195,6 +196,24 @@ struct Stepper {
         state.work -= force.dot(turn.cross(x) + (b == 0 ? shift : Vec3(Vec3::Zero())));
       }
     }
+  }
+
+  // Potentials that are functions of time too: gravity, and springs whose other end is driven.
+  bool changing_fields() const {
+    return !s.model.gravity().is_constant() || std::ranges::any_of(s.tethers, [&](const Tether& k) {
+      return k.body >= 0 && s.bodies[k.body].moves;
+    });
+  }
+
+  // dE = ∂V/∂t dt: what the fields change in the step, in the mean of its two ends. That is second order, as
+  // the scheme.
+  void take_fields(double t) {
+    s.poses(state.t, w.X_WB);
+    const double first = potential(s, state, state.e.data(), state.t, 1, w);
+    const double last = potential(s, state, w.e.data(), state.t, 1, w);
+    s.poses(t, w.X_WB);
+    state.work += 0.5 * (potential(s, state, state.e.data(), t, 1, w) - first);
+    state.work += 0.5 * (potential(s, state, w.e.data(), t, 1, w) - last);
   }
 
   // Work of given motions and of dampers in the step: from the forces at its end.
