@@ -147,6 +147,32 @@ TEST(MeshError, IsKept) {
   }
 }
 
+// What statics do not know is refused: a thread beside a floor or itself, not one that nothing can touch.
+TEST(Rest, ContactIsRefused) {
+  const auto refusal = [](bool self, bool floor) {
+    Rope rope;
+    rope.elements = 8, rope.gravity = Vec3(0, 0, -9.81);
+    Contact contact;
+    contact.self = self;
+    if (floor) contact.planes.push_back({"floor", Vec3(0, 0, -0.1), Vec3::UnitZ()});
+    rope.builder.parts.contact = contact;
+    const System system = rope.build();
+    State state = system.rest();
+    const State before = state;
+    Workspace w(system);
+    try {
+      EXPECT_TRUE(solve_static(system, state, w).report.ok());
+    } catch (const ModelError& e) {
+      EXPECT_EQ(state.e, before.e);
+      return e.problems().at(0).kind + " " + e.problems().at(0).field;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refusal(false, true), "scene contact");
+  EXPECT_EQ(refusal(true, false), "scene contact");
+  EXPECT_EQ(refusal(false, false), "");
+}
+
 TEST(Rest, FortyFiveDegreeBend) {
   const auto data = reference("A4_bathe_45deg_bend");
   const auto& ref = data["reference"]["cosserat_J_StVenant_GA_5_6"];

@@ -9,6 +9,7 @@
 #include "limber/elastic/beam_frames.h"
 #include "limber/math/so3.h"
 #include "limber/math/trig.h"
+#include "limber/model/features.h"
 #include "limber/model/probe_units.h"
 #include "limber/thread/system.h"
 
@@ -94,23 +95,12 @@ struct Compiler {
   }
 
   void refuse_others() {
-    const char* why = "method thread has no such thing; use method articulated";
     if (model.beams().empty())
       refuse("scene", "", "beams", "has no beams: with method thread every beam is a thread");
-    for (const Loop& l : model.loops()) refuse("loop", l.name, "", why);
-    for (const Tie& t : model.ties())
-      refuse("tie", t.name, "", "with method thread a place is held by `clamps` of its beam");
-    for (const Change& c : model.changes())
-      if (c.kind != Change::Kind::cut)
-        refuse("change", model[c.beam].name, "", "with method thread the only change is a `cut`");
-    for (const Rider& r : model.riders()) refuse("rider", r.name, "", why);
-    for (const Drive& d : model.drives()) refuse("joint", model[d.joint].name, "drive", why);
-    if (model.wind())
-      refuse("scene", "", "wind", "method thread has no wind; `air_damping` of a beam slows it");
     if (s.options.element != Element::log && model.contact())
-      refuse("scene", "", "contact", "only the log element has contact");
+      refuse("contact", "", "", "only the log element has contact");
     if (s.options.solver == Solver::cg && model.contact())
-      refuse("scene", "", "contact", "contact needs the direct solver");
+      refuse("contact", "", "", "contact needs the direct solver");
   }
 
   Pose from_frame(const Beam& b, const std::vector<Pose>& X_WB) {
@@ -249,8 +239,6 @@ struct Compiler {
     s.contact = true;
     s.self_contact = model.contact()->self;
     s.friction = model.contact()->friction;
-    if (model.contact()->restitution > 0)
-      refuse("scene", "", "contact.restitution", "threads do not bounce: only bodies have a restitution");
     for (const limber::Plane& p : model.contact()->planes)
       s.solids.push_back(
           {-1, contact::HalfSpace{}, {math::rotation_from_z(p.normal.normalized()), p.at}, s.friction});
@@ -448,6 +436,7 @@ System compile(const Model& model, const Options& options) {
   auto data = std::make_shared<SystemData>(model);
   SystemData& s = *data;
   s.options = options;
+  require(model, Question::thread_run);
   Compiler c{s.model, s, {}};
   c.refuse_others();
   c.bodies();

@@ -114,12 +114,21 @@ struct Relaxation {
   }
 };
 
+// Forces of contact are those of a step: here what overlaps would be called a rest.
+void refuse_contact(const SystemData& s) {
+  if (!s.contact || (s.solids.empty() && !s.self_contact)) return;
+  throw ModelError({Problem{"scene", "", "contact",
+                            "statics of threads knows no contact: a run with damping (`damping`, "
+                            "`air_damping`) finds where they come to rest"}});
+}
+
 }  // namespace
 
 StaticResult solve_static(const System& system, State& state, Workspace& workspace,
                           const StaticOptions& options) {
   const SystemData& s = system.data();
   WorkspaceData& w = workspace.data();
+  refuse_contact(s);
   StaticResult out;
   make_cuts(s, state, w);
   set_mesh(s, state, w);

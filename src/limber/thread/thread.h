@@ -130,8 +130,8 @@ struct StaticResult {
   int negative = 0;     // directions in which it is not stable
   result::Energy energy;
 };
-// Where the threads come to rest under the loads of the state's time; contact is not looked at. The state is
-// left there, at rest; on failure as it was.
+// Where the threads come to rest under the loads of the state's time. The state is left there, at rest; on
+// failure as it was. Throws ModelError if the model has contact that could act.
 StaticResult solve_static(const System& system, State& state, Workspace& workspace,
                           const StaticOptions& options = {});
 
