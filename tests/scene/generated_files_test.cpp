@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "limber/model/features.h"
 #include "limber/scene/keys.h"
 #include "scene_support.h"
 
@@ -17,6 +18,11 @@ TEST(Generated, SchemaIsUpToDate) {
 TEST(Generated, ReferenceIsUpToDate) {
   EXPECT_EQ(slurp(std::filesystem::path(LIMBER_DOCS) / "scene.md"), reference_markdown())
       << "run: limber schema --reference > docs/scene.md";
+}
+
+TEST(Generated, MethodsAreUpToDate) {
+  EXPECT_EQ(slurp(std::filesystem::path(LIMBER_DOCS) / "methods.md"), methods_markdown())
+      << "run: limber schema --methods > docs/methods.md";
 }
 
 TEST(Generated, SchemaDefinesWhatItRefersTo) {

@@ -14,6 +14,7 @@
 #include "limber/articulated/statics.h"
 #include "limber/chain/chain.h"
 #include "limber/result/files.h"
+#include "limber/sim/methods.h"
 #include "scene_arguments.h"
 #include "static_chain.h"
 #include "static_report.h"
@@ -35,13 +36,8 @@ struct StaticArguments {
 
 // Beams on fixed roots and nothing that slides or is driven: the chain is faster and says more of beams.
 bool is_chain(const scene::Scene& scene) {
-  if (scene.model.beams().empty()) return false;
-  try {
-    chain::compile(scene.model);
-    return true;
-  } catch (const ModelError&) {
-    return false;
-  }
+  return !scene.model.beams().empty() &&
+         sim::objections(scene.model, scene.run, Question::chain_static).empty();
 }
 
 struct Found {

@@ -120,11 +120,7 @@ Json warnings(const sim::StoredRun& run, const result::RecordingReader& recordin
   Json out = Json::array();
   const auto& r = run.report;
   if (!r.ok()) out.push_back(run.outcome + ": " + r.message);
-  if (r.substeps > 0)
-    out.push_back(
-        fmt::format("{} steps had to be split to converge; a shorter step may be faster", r.substeps));
-  if (!r.warning.empty()) out.push_back(r.warning);
-  if (!r.redundant.empty()) out.push_back("loops with rows that hang on others: " + r.redundant);
+  for (const std::string& warning : run.warnings) out.push_back(warning);
   if (recording.torn()) out.push_back("the last frame is not complete and is left out");
   if (text.number_stride() > 1)
     out.push_back(fmt::format("to keep this file small it holds every {}th frame; probes.csv has all",

@@ -125,7 +125,7 @@ void apply(const RunOverrides& o, sim::RunOptions& options) {
   for (const auto solver : articulated::all_solvers)
     if (o.solver == articulated::to_string(solver)) options.articulated.solver = solver;
   if (!o.from.empty()) options.from_static = o.from == "static";
-  if (o.threads > 0) options.articulated.threads = options.adaptive.threads = options.rom.threads = o.threads;
+  if (o.threads > 0) sim::set_threads(options, o.threads);
   sim::validate(options);
 }
 

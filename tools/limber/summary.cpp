@@ -79,11 +79,7 @@ std::string summary_text(const sim::RunResult& r, const sim::RunRequest& request
   rows.emplace_back("frames", fmt::format("{}", r.frames));
   for (const EnergyChange& change : energy_changes(r.folder / "frames"))
     rows.emplace_back(change.name, describe(change));
-  if (r.report.substeps > 0)
-    rows.emplace_back(
-        "warning", fmt::format("{} had to be split to converge; a shorter step may be faster",
-                               format_count(static_cast<std::size_t>(r.report.substeps), "step", "steps")));
-  if (!r.report.warning.empty()) rows.emplace_back("warning", r.report.warning);
+  for (const std::string& warning : r.warnings) rows.emplace_back("warning", warning);
   std::string text = format_rows(rows);
   if (exported) text += "\n" + format_rows(describe_files(r.folder));
   return text;
@@ -104,7 +100,7 @@ std::string summary_json(const sim::RunResult& r, const sim::RunRequest& request
                      {"frames", r.frames},
                      {"worst", r.report.worst},
                      {"message", r.report.message},
-                     {"warning", r.report.warning},
+                     {"warnings", r.warnings},
                      {"energies", energies},
                      {"wall_seconds", r.wall_seconds},
                      {"real_time_factor", simulated_here(r, request) / r.wall_seconds},

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "limber/adaptive/system.h"
+#include "limber/model/features.h"
 #include "limber/model/probe_units.h"
 
 namespace limber::adaptive {
@@ -14,47 +15,18 @@ namespace {
 constexpr const char* too_many_ties = "takes up to 200 springs between bodies, or 100 loops";
 static_assert(most_tie_rows == 600);
 
-template <class No>
-void refuse_loop(const Loop& l, std::size_t& rows, No&& no) {
-  if ((rows += 6) > most_tie_rows) no("loop", l.name, "", too_many_ties);
-  if (!l.shift.is_zero() || !l.turn.is_zero()) no("loop", l.name, "shift", "has no places that move");
-  for (int k = 0; k < dof_count(l.kind); ++k) {
-    if (l.law.lower[k] > -std::numeric_limits<double>::infinity() ||
-        l.law.upper[k] < std::numeric_limits<double>::infinity())
-      return no("loop", l.name, "limits", "has no limits of joints");
-    if (l.kind == JointKind::spherical && (l.law.stiffness[k] > 0 || l.law.damping[k] > 0))
-      return no("loop", l.name, "stiffness", "has no springs on ball joints that close loops");
-  }
-}
-
-// What this method has no equation for, each by its name.
+// More than the dense block of ties carries, or nothing at all.
 void refuse(const Model& model) {
   std::vector<Problem> problems;
-  const auto no = [&](const char* kind, const std::string& name, const char* field, const char* why) {
-    problems.push_back({kind, name, field, std::string("the adaptive method ") + why});
+  const auto no = [&](const char* kind, const std::string& name, const char* why) {
+    problems.push_back({kind, name, "", std::string("the adaptive method ") + why});
   };
-  if (model.bodies().empty()) no("scene", "", "", "has no bodies to move");
+  if (model.bodies().empty()) no("scene", "", "has no bodies to move");
   std::size_t rows = 0;
   for (const Spring& s : model.springs())
-    if ((rows += 3) > most_tie_rows) no("spring", s.name, "", too_many_ties);
-  for (const Loop& l : model.loops()) refuse_loop(l, rows, no);
-  for (const Rider& r : model.riders()) no("rider", r.name, "", "has no riders");
-  for (const PrescribedMotion& m : model.motions())
-    no("joint", model[m.joint].name, "motion", "moves joints by forces only");
-  if (model.wind()) no("scene", "", "wind", "has no wind: everything is at rest at every moment");
-  for (const Joint& j : model.joints())
-    for (int k = 0; k < dof_count(j.kind); ++k)
-      if (j.law.lower[k] > -std::numeric_limits<double>::infinity() ||
-          j.law.upper[k] < std::numeric_limits<double>::infinity()) {
-        no("joint", j.name, "limits", "has no limits of joints");
-        break;
-      }
-  for (const Drive& d : model.drives())
-    for (int k = 0; k < dof_count(model[d.joint].kind); ++k)
-      if (d.kind == Drive::Kind::servo && d.max_force[k] < std::numeric_limits<double>::infinity()) {
-        no("joint", model[d.joint].name, "drive", "has no servos with a largest force");
-        break;
-      }
+    if ((rows += 3) > most_tie_rows) no("spring", s.name, too_many_ties);
+  for (const Loop& l : model.loops())
+    if ((rows += 6) > most_tie_rows) no("loop", l.name, too_many_ties);
   if (!problems.empty()) throw ModelError(std::move(problems));
 }
 
@@ -322,7 +294,7 @@ WorkspaceData::WorkspaceData(const SystemData& s)
 }
 
 System compile(const Model& model, const Options& options) {
-  if (auto found = thread_features(model); !found.empty()) throw ModelError(std::move(found));
+  require(model, Question::adaptive_run);
   elastic::LinkedModel linked = elastic::beams_to_links(model);
   refuse(linked.model);
   return System(std::make_shared<SystemData>(std::move(linked), options));

@@ -6,6 +6,7 @@
 
 #include "limber/articulated/stepper.h"
 #include "limber/elastic/section_constants.h"
+#include "limber/model/features.h"
 #include "limber/model/probe_units.h"
 
 namespace limber::articulated {
@@ -14,10 +15,6 @@ namespace {
 void refuse_nothing(const Model& model) {
   if (model.bodies().empty() && model.beams().empty())
     throw ModelError({{"scene", "", "", "has no bodies and no beams to simulate"}});
-}
-
-void refuse_threads(const Model& model) {
-  if (auto found = thread_features(model); !found.empty()) throw ModelError(std::move(found));
 }
 
 void add_body_block(SystemData& s, int link) {
@@ -341,7 +338,7 @@ SystemData::SystemData(elastic::LinkedModel linked, const Options& opts)
 WorkspaceData::WorkspaceData(const SystemData& s)
     : workers(s.worth_threads() ? std::make_unique<multibody::Workers>(s.options.threads) : nullptr),
       links(s.tree.size()),
-      links_other(s.options.error > 0 || !s.loops.empty() ? s.tree.size() : 0),
+      links_other(s.tree.size()),
       tau(s.tree.v_count()),
       wrench(s.tree.size()),
       joint_block(s.tree.block_count()),
@@ -407,24 +404,11 @@ BeamFibres fibres_of(const SectionShape& shape) {
   return {moments.I_y, moments.I_z, c.y_max, c.z_max, round};
 }
 
-// What only the quasi-static histories of the chain know.
-void refuse_histories(const Model& model) {
-  for (const Tie& t : model.ties())
-    if (!t.shift.is_zero() || !t.turn.is_zero())
-      throw ModelError({{"tie", t.name, "shift",
-                         "a support that moves is for method chain (limber static --method chain); dynamics "
-                         "can drive a body on a joint instead"}});
-  if (!model.changes().empty())
-    throw ModelError({{"change", model[model.changes()[0].beam].name, "at",
-                       "beams that change under load are for method chain (limber static --method chain)"}});
-}
-
 }  // namespace
 
 System compile(const Model& model, const Options& options) {
   refuse_nothing(model);
-  refuse_threads(model);
-  refuse_histories(model);
+  require(model, Question::articulated_run);
   auto data = std::make_shared<SystemData>(elastic::beams_to_links(model), options);
   for (const Beam& beam : model.beams()) data->fibres.push_back(fibres_of(model[beam.section].shape));
   place_at_start(*data);

@@ -7,6 +7,7 @@
 #include "limber/chain/chain.h"
 #include "limber/elastic/pseudo_rigid_body.h"
 #include "limber/math/so3.h"
+#include "limber/model/features.h"
 #include "limber/model/probe_units.h"
 
 namespace limber::chain {
@@ -36,31 +37,16 @@ std::vector<Problem> refusals(const Model& m) {
         continue;
     }
     for (int i = 0; i < dof_count(j.kind); ++i) {
-      if (!(j.law.stiffness[i] > 0)) {
-        refuse("stiffness", "has no stiffness: a mechanism with a free motion has no rest of its own");
-        break;
-      }
-      if (std::isfinite(j.law.lower[i]) || std::isfinite(j.law.upper[i])) {
-        refuse("limits", "a chain's joints have no limits");
-        break;
-      }
+      if (j.law.stiffness[i] > 0) continue;
+      refuse("stiffness", "has no stiffness: a mechanism with a free motion has no rest of its own");
+      break;
     }
   }
-  for (const Drive& d : m.drives())
-    out.push_back({"joint", m[d.joint].name, "drive", "a chain has no motors" + instead});
-  for (const PrescribedMotion& p : m.motions())
-    out.push_back({"joint", m[p.joint].name, "motion", "a chain's joints cannot be led" + instead});
-  for (const Rider& r : m.riders()) out.push_back({"rider", r.name, "", "a chain bears no riders" + instead});
   for (const Loop& l : m.loops()) {
     const bool slides = l.kind == JointKind::prismatic || l.kind == JointKind::planar;
     if (slides && l.a.valid())
       out.push_back(
           {"loop", l.name, "type", "a guide of a chain must stand on the world: make the world `a`"});
-    for (int i = 0; i < dof_count(l.kind); ++i)
-      if (l.law.stiffness[i] != 0 || std::isfinite(l.law.lower[i]) || std::isfinite(l.law.upper[i])) {
-        out.push_back({"loop", l.name, "stiffness", "ties of a chain have no springs or limits" + instead});
-        break;
-      }
     if (l.a.valid() && (!l.shift.is_zero() || !l.turn.is_zero()))
       out.push_back({"loop", l.name, "shift", "only a tie to the world can be moved"});
   }
@@ -70,7 +56,7 @@ std::vector<Problem> refusals(const Model& m) {
 }  // namespace
 
 System compile(const Model& model, const Options& options) {
-  if (auto found = thread_features(model); !found.empty()) throw ModelError(std::move(found));
+  require(model, Question::chain_static);
   return System(model, options);
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "limber/contact/shape_geometry.h"
+#include "limber/model/features.h"
 #include "limber/model/probe_units.h"
 #include "limber/rom/partition.h"
 #include "limber/rom/system.h"
@@ -128,7 +129,6 @@ void lay_out(SystemData& s) {
       case Quantity::joint_position:
       case Quantity::joint_velocity:
       case Quantity::joint_force: {
-        if (p.loop.valid()) break;
         const JointKind kind = s.model.joints()[c.joint].kind;
         for (c.component = 0; c.component < dof_count(kind); ++c.component)
           add(dof_count(kind) == 1 ? p.name : fmt::format("{}.{}", p.name, c.component),
@@ -177,26 +177,6 @@ void lay_out(SystemData& s) {
   }
 }
 
-void refuse_probes(const Model& model) {
-  std::vector<Problem> problems;
-  for (const Probe& p : model.probes()) switch (p.quantity) {
-      case Quantity::tension:
-      case Quantity::curvature:
-      case Quantity::twist:
-      case Quantity::bending_moment:
-      case Quantity::torque:
-      case Quantity::rider_position:
-        problems.push_back(
-            {"probe", p.name, "", "a reduced model has no such quantity; method articulated has"});
-        break;
-      default:
-        if (p.loop.valid())
-          problems.push_back({"probe", p.name, "", "a reduced model does not read closing joints"});
-        break;
-    }
-  if (!problems.empty()) throw ModelError(problems);
-}
-
 }  // namespace
 
 const char* to_string(Integrator integrator) {
@@ -205,9 +185,9 @@ const char* to_string(Integrator integrator) {
 const char* to_string(ContactSolver solver) { return solver == ContactSolver::cone ? "cone" : "pgs"; }
 
 System compile(const Model& model, const ReducedModel& reduced, const Options& options) {
+  require(model, Question::rom_run);
   elastic::LinkedModel linked = elastic::beams_to_links(model);
   auto s = std::make_shared<SystemData>(std::move(linked), reduced, options);
-  refuse_probes(s->model);
   const Partition parts = partition(s->model, options.ends);
   check_same(parts, reduced);
   s->start = s->model.initial_poses();

@@ -21,7 +21,6 @@ class Partitioner {
   }
 
   Partition run() {
-    refuse();
     Partition out;
     for (int i = 0; i < n_; ++i)
       if (ground_[i]) out.ground.push_back(i);
@@ -101,23 +100,6 @@ class Partitioner {
         problems_.push_back({"run", "", "rom.ends", fmt::format("\"{}\" is named twice", name)});
       end_[body] = 1;
       order_.push_back(body);
-    }
-  }
-
-  void refuse() {
-    if (model_.wind())
-      problems_.push_back({"wind", "", "", "a reduced model knows no wind; method articulated does"});
-    for (const Rider& r : model_.riders())
-      problems_.push_back({"rider", r.name, "", "a reduced model knows no riders; method articulated does"});
-    for (const PrescribedMotion& m : model_.motions())
-      problems_.push_back(
-          {"motion", model_[m.joint].name, "",
-           "a reduced model does not follow prescribed joints; a servo does what is asked too"});
-    for (const Drive& d : model_.drives()) {
-      const Joint& joint = model_[d.joint];
-      if (joint.kind == JointKind::spherical || joint.kind == JointKind::free)
-        problems_.push_back(
-            {"drive", joint.name, "", "a reduced model drives joints of plain coordinates only"});
     }
   }
 

@@ -240,7 +240,10 @@ void read_changes(const Fields& scene) {
       change.kind = Change::Kind::grow;
       if (fields.has("grow") && !fields.boolean("grow")) fields.error("grow", "expected true");
     }
-    if (change.beam.valid()) reader.parts.changes.push_back(change);
+    if (!change.beam.valid()) return;
+    reader.parts.changes.push_back(change);
+    reader.remember("change", fmt::format("{}", reader.parts.changes.size()), fields.self(), fields.mark(),
+                    fields.path());
   });
 }
 

@@ -241,12 +241,18 @@ void read_drives(const Fields& scene) {
   for_each_item(scene, "drives", ObjectType::joint_drive, [&](const Fields& fields) {
     const auto id =
         fields.has("joint") ? reader.joint(fields.node("joint"), fields.path("joint")) : std::nullopt;
-    if (id) reader.parts.drives.push_back(read_drive(fields, *id, kind_of(*id)));
+    if (!id) return;
+    reader.parts.drives.push_back(read_drive(fields, *id, kind_of(*id)));
+    reader.remember("drive", reader.parts.joints[id->value].name, fields.self(), fields.mark(),
+                    fields.path());
   });
   for_each_item(scene, "motions", ObjectType::joint_motion, [&](const Fields& fields) {
     const auto id =
         fields.has("joint") ? reader.joint(fields.node("joint"), fields.path("joint")) : std::nullopt;
-    if (id) reader.parts.motions.push_back({*id, fields.functions("position", kind_of(*id))});
+    if (!id) return;
+    reader.parts.motions.push_back({*id, fields.functions("position", kind_of(*id))});
+    reader.remember("motion", reader.parts.joints[id->value].name, fields.self(), fields.mark(),
+                    fields.path());
   });
 }
 

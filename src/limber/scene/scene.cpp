@@ -71,12 +71,27 @@ std::vector<Diagnostic> arrange(std::vector<Diagnostic> list, std::size_t droppe
   throw SceneError(arrange(std::move(list), dropped, text, file));
 }
 
+// The entry "a.b" of a map: of b in a, or of as much of it as is written.
+const Entry* entry_of(const Node& node, std::string_view field) {
+  const Entry* found = nullptr;
+  const Node* at = &node;
+  while (!field.empty() && at->is_map()) {
+    const std::string_view name = field.substr(0, field.find('.'));
+    field.remove_prefix(std::min(field.size(), name.size() + 1));
+    const Entry* entry = at->find(std::string(name));
+    if (!entry) break;
+    found = entry;
+    at = entry->value;
+  }
+  return found;
+}
+
 // Where the model's own complaint belongs: its key, its entity, or the short form that made it.
 Diagnostic place_of(const Reader& reader, const Problem& problem) {
   std::string name = problem.name;
   auto found = reader.origins.find(fmt::format("{} {}", problem.kind, name));
   while (found == reader.origins.end() && !name.empty()) {
-    for (const char* kind : {"short form", "body", "beam"}) {
+    for (const char* kind : {"joint", "short form", "body", "beam"}) {
       found = reader.origins.find(fmt::format("{} {}", kind, name));
       if (found != reader.origins.end()) break;
     }
@@ -88,7 +103,7 @@ Diagnostic place_of(const Reader& reader, const Problem& problem) {
   const Origin& origin = found->second;
   const std::string said = name != problem.name ? to_string(problem) : problem.message;
   Diagnostic d = reader.diagnostic(origin.mark, origin.path, said);
-  const Entry* entry = problem.field.empty() ? nullptr : origin.node->find(problem.field);
+  const Entry* entry = entry_of(*origin.node, problem.field);
   if (entry) {
     const Mark& mark = entry->value->kind == NodeKind::null ? entry->key->mark : entry->value->mark;
     d.line = mark.line;
@@ -131,6 +146,7 @@ void read_scene(Reader& reader, const Node& written) {
   const Node* expanded = expand_repeats(reader, written, parameters_good);
   if (!expanded) return;
   const Node& root = *expanded;
+  reader.remember("scene", "", root, root.mark, path);
   const Fields scene(reader, root, ObjectType::scene, path, root.mark);
   read_materials(scene);
   read_sections(scene);

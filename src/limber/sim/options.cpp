@@ -42,9 +42,27 @@ std::int64_t RunOptions::steps_per_frame() const {
                                 static_cast<std::int64_t>(std::llround(std::min(frame / step, max_steps))));
 }
 
+int threads_of(const RunOptions& o) {
+  switch (o.method) {
+    case Method::adaptive:
+      return o.adaptive.threads;
+    case Method::rom:
+      return o.rom.threads;
+    case Method::thread:
+      return 1;
+    case Method::articulated:
+      break;
+  }
+  return o.articulated.threads;
+}
+void set_threads(RunOptions& o, int threads) {
+  o.articulated.threads = o.adaptive.threads = o.rom.threads = threads;
+}
+
 void validate(const RunOptions& o) {
   require(std::isfinite(o.time) && o.time >= 0, "time", "a time of at least 0 s", o.time);
   require(std::isfinite(o.step) && o.step > 0, "step", "a positive time", o.step);
+  require(o.time == 0 || o.step <= o.time * (1 + 1e-9), "step", "at most the time of the run", o.step);
   require(std::isfinite(o.frame) && o.frame > 0, "frame", "a positive time", o.frame);
   require(o.time / o.step < max_steps, "step", "fewer than 9e15 steps in all", o.step);
   require(o.articulated.tolerance > 0, "tolerance", "a positive number", o.articulated.tolerance);

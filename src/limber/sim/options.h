@@ -31,6 +31,10 @@ struct RunOptions {
   std::int64_t steps_per_frame() const;  // at least 1
 };
 
+// Of the CPU: of the method that runs, and of all of them.
+int threads_of(const RunOptions& options);
+void set_threads(RunOptions& options, int threads);
+
 // Throws std::invalid_argument naming the first option that cannot be used.
 void validate(const RunOptions& options);
 

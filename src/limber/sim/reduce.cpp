@@ -7,6 +7,7 @@
 
 #include "limber/articulated/statics.h"
 #include "limber/elastic/beam_links.h"
+#include "limber/model/features.h"
 #include "limber/rom/blend.h"
 #include "limber/rom/statics.h"
 
@@ -252,12 +253,22 @@ void check_ends(const Model& linked, const std::vector<Mechanism>& mechanisms,
   }
 }
 
+rom::Partition mechanisms_of(const Model& model, const Model& linked, const rom::Options& options) {
+  require(model, Question::rom_run);
+  rom::Partition parts = rom::partition(linked, options.ends);
+  for (const rom::PointRequest& request : options.points) check_ends(linked, parts.mechanisms, request);
+  return parts;
+}
+
 }  // namespace
+
+void check_reducible(const Model& model, const rom::Options& options) {
+  mechanisms_of(model, elastic::beams_to_links(model).model, options);
+}
 
 rom::ReducedModel reduce(const Model& model, const rom::Options& options, const ReduceProgress& progress) {
   const Model linked = elastic::beams_to_links(model).model;
-  rom::Partition parts = rom::partition(linked, options.ends);
-  for (const rom::PointRequest& request : options.points) check_ends(linked, parts.mechanisms, request);
+  rom::Partition parts = mechanisms_of(model, linked, options);
   for (Mechanism& m : parts.mechanisms) Reducer(linked, options, progress, m).run();
   return {std::move(parts.mechanisms)};
 }

@@ -15,6 +15,9 @@ using ReduceProgress = std::function<void(const std::string& what, int done)>;
 rom::ReducedModel reduce(const Model& model, const rom::Options& options,
                          const ReduceProgress& progress = {});
 
+// Throws what reduce() would throw for the scene itself, without computing anything.
+void check_reducible(const Model& model, const rom::Options& options);
+
 // One point more, where the whole mechanism rests under the request's loads: in every mechanism that has one
 // of its ends, or in all if it names none. Throws ModelError where there is no such rest.
 void add_point(const Model& model, rom::ReducedModel& reduced, const rom::PointRequest& request,

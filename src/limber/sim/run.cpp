@@ -13,6 +13,7 @@
 #include "limber/sim/checkpoint.h"
 #include "limber/sim/driver.h"
 #include "limber/sim/folder.h"
+#include "limber/sim/methods.h"
 #include "limber/sim/run_json.h"
 
 namespace limber::sim {
@@ -85,7 +86,8 @@ class Run {
     stored_.sizes = sizes_of(driver_, model);
     stored_.solver = driver_.solver();
     stored_.files = request.files;
-    stored_.wall_clock.threads = request.options.articulated.threads;
+    stored_.wall_clock.threads = threads_of(request.options);
+    notes_ = notes(model, request.options);
     stored_.wall_clock.finished.clear();
     stored_.report = {};
     stored_.frames = 0;
@@ -101,7 +103,8 @@ class Run {
     const std::int64_t first_step = step_;
     const Outcome outcome = advance();
     finish(outcome);
-    return {outcome, report_, frames_->frame_count(), watch_.seconds(), first_step, folder_, stored_.sizes};
+    return {outcome,    report_, frames_->frame_count(), watch_.seconds(),
+            first_step, folder_, stored_.sizes,          stored_.warnings};
   }
 
  private:
@@ -254,9 +257,21 @@ class Run {
   void write_run_json(const char* outcome) {
     stored_.outcome = outcome;
     stored_.report = report_;
+    stored_.warnings = warnings();
     stored_.frames = frames_ ? frames_->frame_count() : 0;
     stored_.wall_clock.seconds = seconds_before_ + watch_.seconds();
     result::write_atomically(folder_ / "run.json", run_json(stored_));
+  }
+
+  std::vector<std::string> warnings() const {
+    std::vector<std::string> out = notes_;
+    if (report_.substeps > 0)
+      out.push_back(fmt::format("{} step{} had to be split to converge; a shorter step may be faster",
+                                report_.substeps, report_.substeps == 1 ? "" : "s"));
+    if (!report_.warning.empty()) out.push_back(report_.warning);
+    if (!report_.redundant.empty())
+      out.push_back("loops with dependent constraints (rows that hang on others): " + report_.redundant);
+    return out;
   }
 
   void tell_progress(std::int64_t steps) const {
@@ -278,10 +293,11 @@ class Run {
   std::uint64_t hash_ = 0;
   std::optional<result::RecordingWriter> frames_;
   result::Snapshot snapshot_;
-  result::SolveReport report_;    // totals
-  std::int64_t step_ = 0;         // finished
-  std::uint64_t next_frame_ = 0;  // index
-  double seconds_before_ = 0;     // wall clock of the earlier parts of a resumed run
+  std::vector<std::string> notes_;  // warnings that are known before the first step
+  result::SolveReport report_;      // totals
+  std::int64_t step_ = 0;           // finished
+  std::uint64_t next_frame_ = 0;    // index
+  double seconds_before_ = 0;       // wall clock of the earlier parts of a resumed run
   double last_save_ = 0, spent_saving_ = 0;
   int saves_ = 0;
 };

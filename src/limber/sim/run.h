@@ -77,6 +77,7 @@ struct RunResult {
   std::int64_t first_step = 0;  // where this process began: 0, or the step of the checkpoint
   std::filesystem::path folder;
   Sizes sizes;
+  std::vector<std::string> warnings;  // what makes its numbers worth less, each once, for people
 };
 
 // Simulates and records; throws result::IoError, ModelError, and std::invalid_argument for unusable options
@@ -104,6 +105,7 @@ struct StoredRun {
   std::string version;
   Sizes sizes;
   result::SolveReport report;
+  std::vector<std::string> warnings;  // as in RunResult
   std::uint64_t frames = 0;
   std::vector<std::string> files;
   WallClock wall_clock;

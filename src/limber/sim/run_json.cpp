@@ -184,8 +184,7 @@ Json report_json(const result::SolveReport& r) {
           {"redundant", r.redundant},
           {"solver_iterations", r.solver_iterations},
           {"worst", r.worst},
-          {"message", r.message},
-          {"warning", r.warning}};
+          {"message", r.message}};
 }
 
 double number_or_nan(const Json& json) {  // JSON has no NaN: written as null
@@ -209,7 +208,6 @@ result::SolveReport parse_report(const Json& json) {
   r.solver_iterations = json.at("solver_iterations").get<int>();
   r.worst = json.at("worst").get<std::string>();
   r.message = json.at("message").get<std::string>();
-  r.warning = json.value("warning", "");
   return r;
 }
 
@@ -257,10 +255,11 @@ StoredRun parse(const Json& json) {
   run.solver = json.at("solver").get<std::string>();
   run.outcome = json.at("outcome").get<std::string>();
   run.report = parse_report(json.at("report"));
+  run.warnings = json.value("warnings", std::vector<std::string>{});
   run.frames = json.at("frames").get<std::uint64_t>();
   run.files = json.at("files").get<std::vector<std::string>>();
   run.wall_clock = parse_wall_clock(json.at("wall_clock"));
-  run.options.articulated.threads = run.options.adaptive.threads = run.wall_clock.threads;
+  set_threads(run.options, run.wall_clock.threads);
   validate(run.options);
   return run;
 }
@@ -280,6 +279,7 @@ std::string run_json(const StoredRun& run) {
                      {"solver", run.solver},
                      {"outcome", run.outcome},
                      {"report", report_json(run.report)},
+                     {"warnings", run.warnings},
                      {"frames", run.frames},
                      {"files", run.files},
                      {"wall_clock", wall_clock_json(run.wall_clock, run.report.steps)}};

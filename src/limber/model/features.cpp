@@ -1,0 +1,306 @@
+#include "limber/model/features.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace limber {
+namespace {
+
+using Places = std::vector<Place>;
+
+bool is_ball(JointKind kind) { return kind == JointKind::spherical || kind == JointKind::free; }
+bool any_of(JointKind kind, const DofArray& a) {
+  return std::any_of(a.begin(), a.begin() + dof_count(kind), [](double x) { return x != 0; });
+}
+bool is_limited(JointKind kind, const JointLaw& law) {
+  for (int k = 0; k < dof_count(kind); ++k)
+    if (std::isfinite(law.lower[k]) || std::isfinite(law.upper[k])) return true;
+  return false;
+}
+
+template <class When>
+void of_bodies(const Model& m, Places& out, const char* field, const When& when) {
+  for (const Body& b : m.bodies())
+    if (when(b)) out.push_back({"body", b.name, field});
+}
+template <class When>
+void of_joints(const Model& m, Places& out, const char* field, const When& when) {
+  for (const Joint& j : m.joints())
+    if (when(j)) out.push_back({"joint", j.name, field});
+}
+template <class When>
+void of_drives(const Model& m, Places& out, const When& when) {
+  for (const Drive& d : m.drives())
+    if (when(d, m[d.joint])) out.push_back({"drive", m[d.joint].name, "drive"});
+}
+template <class When>
+void of_loops(const Model& m, Places& out, const char* field, const When& when) {
+  for (const Loop& l : m.loops())
+    if (when(l)) out.push_back({"loop", l.name, field});
+}
+template <class When>
+void of_springs(const Model& m, Places& out, const char* field, const When& when) {
+  for (const Spring& s : m.springs())
+    if (when(s)) out.push_back({"spring", s.name, field});
+}
+template <class When>
+void of_beams(const Model& m, Places& out, const char* field, const When& when) {
+  for (const Beam& b : m.beams())
+    if (when(b)) out.push_back({"beam", b.name, field});
+}
+// Materials that a beam has, at the start or after a change.
+template <class When>
+void of_materials(const Model& m, Places& out, const char* field, const When& when) {
+  std::vector<char> used(m.materials().size(), 0);
+  for (const Beam& b : m.beams()) used[b.material.value] = 1;
+  for (const Change& c : m.changes())
+    if (c.kind == Change::Kind::material) used[c.material.value] = 1;
+  for (std::size_t i = 0; i < used.size(); ++i)
+    if (used[i] && when(m.materials()[i])) out.push_back({"material", m.materials()[i].name, field});
+}
+template <class When>
+void of_changes(const Model& m, Places& out, const When& when) {
+  for (std::size_t i = 0; i < m.changes().size(); ++i)
+    if (when(m.changes()[i])) out.push_back({"change", fmt::format("{}", i + 1), ""});
+}
+template <class When>
+void of_probes(const Model& m, Places& out, const When& when) {
+  for (const Probe& p : m.probes())
+    if (when(p)) out.push_back({"probe", p.name, ""});
+}
+bool is_joint_quantity(Quantity q) {
+  return q == Quantity::joint_position || q == Quantity::joint_velocity || q == Quantity::joint_force;
+}
+bool is_thread_quantity(Quantity q) {
+  return q == Quantity::tension || q == Quantity::curvature || q == Quantity::twist ||
+         q == Quantity::bending_moment || q == Quantity::torque;
+}
+
+// clang-format off
+// Letters: chain static, articulated run, articulated static, thread run, thread static, rom run, adaptive run.
+const Feature table[] = {
+  {"drag of a body", "oyo....", [](const Model& m, Places& out) {
+     of_bodies(m, out, "linear_drag", [](const Body& b) { return b.linear_drag > 0; });
+     of_bodies(m, out, "angular_drag", [](const Body& b) { return b.linear_drag == 0 && b.angular_drag > 0; }); }},
+  {"friction of a body", "...y.y.", [](const Model& m, Places& out) {
+     of_bodies(m, out, "friction", [](const Body& b) { return b.friction.has_value(); }); }},
+
+  {"stiffness of a joint", "yyyooyy", [](const Model& m, Places& out) {
+     of_joints(m, out, "stiffness", [](const Joint& j) { return any_of(j.kind, j.law.stiffness); }); }},
+  {"damping of a joint", "oyoooyy", [](const Model& m, Places& out) {
+     of_joints(m, out, "damping", [](const Joint& j) { return any_of(j.kind, j.law.damping); }); }},
+  {"limits of a hinge, slide or universal joint", ".yy..y.", [](const Model& m, Places& out) {
+     of_joints(m, out, "limits", [](const Joint& j) { return !is_ball(j.kind) && is_limited(j.kind, j.law); }); }},
+  {"limits of a ball or free joint", ".yy....", [](const Model& m, Places& out) {
+     of_joints(m, out, "limits", [](const Joint& j) { return is_ball(j.kind) && is_limited(j.kind, j.law); }); }},
+  {"restitution at the limits of a joint", ".yo....", [](const Model& m, Places& out) {
+     of_joints(m, out, "restitution", [](const Joint& j) { return j.law.restitution > 0; }); }},
+  {"position of a joint at t = 0", "oyyyy.y", [](const Model& m, Places& out) {
+     of_joints(m, out, "position", [](const Joint& j) { return j.kind != JointKind::free && any_of(j.kind, j.position); }); }},
+  {"velocity of a joint at t = 0", "oyo.o..", [](const Model& m, Places& out) {
+     of_joints(m, out, "velocity", [](const Joint& j) { return j.kind != JointKind::free && any_of(j.kind, j.velocity); }); }},
+  {"velocity of a free body at t = 0", "oyoyoy.", [](const Model& m, Places& out) {
+     of_joints(m, out, "velocity", [](const Joint& j) { return j.kind == JointKind::free && any_of(j.kind, j.velocity); }); }},
+
+  {"drive by a force", ".yy..yy", [](const Model& m, Places& out) {
+     of_drives(m, out, [](const Drive& d, const Joint& j) { return d.kind == Drive::Kind::force && !is_ball(j.kind); }); }},
+  {"drive by a servo", ".yy..yy", [](const Model& m, Places& out) {
+     of_drives(m, out, [](const Drive& d, const Joint& j) { return d.kind == Drive::Kind::servo && !is_ball(j.kind); }); }},
+  {"drive of a ball or free joint by a force", ".yy...y", [](const Model& m, Places& out) {
+     of_drives(m, out, [](const Drive& d, const Joint& j) { return d.kind == Drive::Kind::force && is_ball(j.kind); }); }},
+  {"drive of a ball or free joint by a servo", ".yy....", [](const Model& m, Places& out) {
+     of_drives(m, out, [](const Drive& d, const Joint& j) { return d.kind == Drive::Kind::servo && is_ball(j.kind); }); }},
+  {"largest force of a servo", ".yy..y.", [](const Model& m, Places& out) {
+     of_drives(m, out, [](const Drive& d, const Joint& j) {
+       return d.kind == Drive::Kind::servo && std::any_of(d.max_force.begin(), d.max_force.begin() + dof_count(j.kind),
+                                                          [](double f) { return std::isfinite(f); }); }); }},
+  {"motion of a joint given in time", ".yyyy..", [](const Model& m, Places& out) {
+     for (const PrescribedMotion& p : m.motions()) out.push_back({"motion", m[p.joint].name, "motion"}); }},
+
+  {"loop", "yyy..yy", [](const Model& m, Places& out) { of_loops(m, out, "", [](const Loop&) { return true; }); }},
+  {"stiffness or damping of a closing joint", ".yy..yy", [](const Model& m, Places& out) {
+     of_loops(m, out, "stiffness", [](const Loop& l) {
+       return l.kind != JointKind::spherical && (any_of(l.kind, l.law.stiffness) || any_of(l.kind, l.law.damping)); }); }},
+  {"stiffness or damping of a closing ball joint", ".yy..y.", [](const Model& m, Places& out) {
+     of_loops(m, out, "stiffness", [](const Loop& l) {
+       return l.kind == JointKind::spherical && (any_of(l.kind, l.law.stiffness) || any_of(l.kind, l.law.damping)); }); }},
+  {"limits of a closing joint", ".yy....", [](const Model& m, Places& out) {
+     of_loops(m, out, "limits", [](const Loop& l) { return is_limited(l.kind, l.law); }); }},
+  {"restitution at the limits of a closing joint", ".yo....", [](const Model& m, Places& out) {
+     of_loops(m, out, "restitution", [](const Loop& l) { return l.law.restitution > 0; }); }},
+  {"tie", "yyy..yy", [](const Model& m, Places& out) {
+     for (const Tie& t : m.ties()) out.push_back({"tie", t.name, ""}); }},
+  {"tie whose place moves", "y......", [](const Model& m, Places& out) {
+     for (const Tie& t : m.ties())
+       if (!t.shift.is_zero() || !t.turn.is_zero()) out.push_back({"tie", t.name, t.shift.is_zero() ? "turn" : "shift"}); }},
+  {"spring", "yyyyyyy", [](const Model& m, Places& out) { of_springs(m, out, "", [](const Spring&) { return true; }); }},
+  {"damping of a spring", "oyoyoyy", [](const Model& m, Places& out) {
+     of_springs(m, out, "damping", [](const Spring& s) { return s.damping > 0; }); }},
+  {"spring that only pulls", "yyyyyyy", [](const Model& m, Places& out) {
+     of_springs(m, out, "tension_only", [](const Spring& s) { return s.tension_only; }); }},
+
+  {"beam", "yyyyyyy", [](const Model& m, Places& out) { of_beams(m, out, "", [](const Beam&) { return true; }); }},
+  {"beam that starts on a beam", "yyy..yy", [](const Model& m, Places& out) {
+     of_beams(m, out, "from", [](const Beam& b) { return b.from.beam.valid(); }); }},
+  {"beam that bends in a plane only", "yyy..yy", [](const Model& m, Places& out) {
+     of_beams(m, out, "planar", [](const Beam& b) { return b.planar; }); }},
+  {"damping of a beam", "oyoyoyy", [](const Model& m, Places& out) {
+     of_beams(m, out, "damping", [](const Beam& b) { return b.damping > 0; }); }},
+  {"root that is not clamped", "...yy..", [](const Model& m, Places& out) {
+     of_beams(m, out, "root", [](const Beam& b) { return b.root != Hold::clamped; }); }},
+  {"clamps of a beam", "...yy..", [](const Model& m, Places& out) {
+     of_beams(m, out, "clamps", [](const Beam& b) { return !b.clamps.empty(); }); }},
+  {"beam that is straight at ease", "...yy..", [](const Model& m, Places& out) {
+     of_beams(m, out, "straight", [](const Beam& b) { return b.straight; }); }},
+  {"air_damping of a beam", "...yo..", [](const Model& m, Places& out) {
+     of_beams(m, out, "air_damping", [](const Beam& b) { return b.air_damping != 0; }); }},
+  {"velocity of a beam at t = 0", "...yo..", [](const Model& m, Places& out) {
+     of_beams(m, out, "velocity", [](const Beam& b) { return !b.velocity.isZero(0); }); }},
+  {"yield stress", "ytttttt", [](const Model& m, Places& out) {
+     of_materials(m, out, "yield", [](const Material& x) { return std::isfinite(x.yield); }); }},
+  {"strength", "y......", [](const Model& m, Places& out) {
+     of_materials(m, out, "strength", [](const Material& x) { return std::isfinite(x.strength); }); }},
+  {"creep", "y......", [](const Model& m, Places& out) {
+     of_materials(m, out, "creep", [](const Material& x) { return x.creep.rate > 0; }); }},
+  {"fatigue", "y......", [](const Model& m, Places& out) {
+     of_materials(m, out, "fatigue", [](const Material& x) { return x.fatigue.rate > 0; }); }},
+
+  {"force or moment at a point", "yyyyyyy", [](const Model& m, Places& out) {
+     for (const PointLoad& l : m.point_loads()) out.push_back({"load", l.name, ""}); }},
+  {"load that turns with its body", "yyyyyyy", [](const Model& m, Places& out) {
+     for (const PointLoad& l : m.point_loads())
+       if (l.follows) out.push_back({"load", l.name, "follows"}); }},
+  {"load along a beam", "yyyyyyy", [](const Model& m, Places& out) {
+     for (const DistributedLoad& l : m.distributed_loads()) out.push_back({"load", l.name, ""}); }},
+  {"rider", ".yy....", [](const Model& m, Places& out) {
+     for (const Rider& r : m.riders()) out.push_back({"rider", r.name, ""}); }},
+  {"wind", "yyy....", [](const Model& m, Places& out) {
+     if (m.wind()) out.push_back({"wind", "", ""}); }},
+  {"gravity that changes in time", "yyyyyyy", [](const Model& m, Places& out) {
+     if (!m.gravity().is_constant()) out.push_back({"scene", "", "gravity"}); }},
+  {"cut of a beam", "y..y...", [](const Model& m, Places& out) {
+     of_changes(m, out, [](const Change& c) { return c.kind == Change::Kind::cut; }); }},
+  {"growth, new material or section of a beam", "y......", [](const Model& m, Places& out) {
+     of_changes(m, out, [](const Change& c) { return c.kind != Change::Kind::cut; }); }},
+  {"contact", "...y.y.", [](const Model& m, Places& out) {
+     if (m.contact()) out.push_back({"contact", "", ""}); }},
+  {"restitution of contact", ".....y.", [](const Model& m, Places& out) {
+     if (m.contact() && m.contact()->restitution > 0) out.push_back({"contact", "", "restitution"}); }},
+
+  {"probe of a joint", "yyy..yy", [](const Model& m, Places& out) {
+     of_probes(m, out, [](const Probe& p) { return is_joint_quantity(p.quantity) && !p.loop.valid(); }); }},
+  {"probe of a closing joint", ".yy....", [](const Model& m, Places& out) {
+     of_probes(m, out, [](const Probe& p) { return is_joint_quantity(p.quantity) && p.loop.valid(); }); }},
+  {"probe of a rider", ".yy....", [](const Model& m, Places& out) {
+     of_probes(m, out, [](const Probe& p) { return p.quantity == Quantity::rider_position; }); }},
+  {"probe of a thread: tension, curvature, twist, moment, torque", "...yy..", [](const Model& m, Places& out) {
+     of_probes(m, out, [](const Probe& p) { return is_thread_quantity(p.quantity); }); }},
+  {"probe of contact: count, overlap", "...y.y.", [](const Model& m, Places& out) {
+     of_probes(m, out, [](const Probe& p) { return p.quantity == Quantity::contact_count || p.quantity == Quantity::overlap; }); }},
+};
+// clang-format on
+
+constexpr struct {
+  const char* method;
+  bool is_static;
+} questions[] = {{"chain", true},  {"articulated", false}, {"articulated", true}, {"thread", false},
+                 {"thread", true}, {"rom", false},         {"adaptive", false}};
+
+// "method articulated, or thread (run only)": who honours it.
+std::string who_honours(const Feature& f) {
+  std::vector<std::string> names;
+  for (const Question q : all_questions) {
+    if (answer(f, q) != Answer::honoured) continue;
+    const std::string name = method_of(q);
+    const auto same = std::find_if(all_questions, std::end(all_questions),
+                                   [&](Question other) { return other != q && name == method_of(other); });
+    const bool other_too = same == std::end(all_questions) || answer(f, *same) != Answer::refused;
+    const std::string text =
+        same == std::end(all_questions) || other_too ? name : name + (is_static(q) ? " (static)" : " (run)");
+    if (std::find(names.begin(), names.end(), text) == names.end()) names.push_back(text);
+  }
+  std::string out;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    out += (i == 0 ? "" : i + 1 < names.size() ? ", " : " or ") + names[i];
+  return out;
+}
+
+std::vector<Problem> places_with(const Model& model, Question question, Answer wanted) {
+  std::vector<Problem> out;
+  std::vector<Place> places;
+  for (const Feature& f : table) {
+    if (answer(f, question) != wanted) continue;
+    places.clear();
+    f.find(model, places);
+    for (Place& p : places) {
+      const std::string others = who_honours(f);
+      std::string text =
+          fmt::format("{} by method {} does not {} it ({})", is_static(question) ? "a rest" : "a run",
+                      method_of(question), wanted == Answer::refused ? "honour" : "look at", f.name);
+      if (!others.empty()) text += fmt::format("; {} does", others);
+      out.push_back({std::move(p.kind), std::move(p.name), std::move(p.field), std::move(text)});
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+const char* method_of(Question question) { return questions[static_cast<int>(question)].method; }
+bool is_static(Question question) { return questions[static_cast<int>(question)].is_static; }
+std::string to_string(Question question) {
+  return fmt::format("limber {} --method {}", is_static(question) ? "static" : "run", method_of(question));
+}
+
+std::span<const Feature> all_features() { return table; }
+Answer answer(const Feature& feature, Question question) {
+  return static_cast<Answer>(feature.answers[static_cast<int>(question)]);
+}
+
+std::vector<Problem> refusals(const Model& model, Question question) {
+  return places_with(model, question, Answer::refused);
+}
+std::vector<Problem> not_looked_at(const Model& model, Question question) {
+  return places_with(model, question, Answer::told);
+}
+void require(const Model& model, Question question) {
+  if (auto found = refusals(model, question); !found.empty()) throw ModelError(std::move(found));
+}
+
+std::string methods_markdown() {
+  std::string out =
+      "<!-- Made by `limber schema --methods` from the table in src/limber/model/features.cpp; a test keeps "
+      "it so. -->\n"
+      "# What each method takes\n\n"
+      "What a scene says is honoured by a method or refused at its line, before anything is computed. "
+      "`limber check` says\n"
+      "which methods take a scene and why the others do not.\n\n"
+      "| | meaning |\n|---|---|\n"
+      "| yes | honoured: it changes the result |\n"
+      "| – | refused, at its line, with the methods that take it |\n"
+      "| · | cannot matter to that question: what is at rest has no velocity and no damping |\n"
+      "| told | the motion does not depend on it, and a warning says that nothing looked at it |\n\n"
+      "Methods refuse further combinations for reasons of their own, such as a beam of which method `thread` "
+      "finds no node\n"
+      "where it is clamped; these stand at their lines too.\n\n| feature |";
+  for (const Question q : all_questions)
+    out += fmt::format(" {} {} |", method_of(q), is_static(q) ? "static" : "run");
+  out += "\n|---|";
+  for (std::size_t i = 0; i < std::size(all_questions); ++i) out += "---|";
+  for (const Feature& f : table) {
+    out += fmt::format("\n| {} |", f.name);
+    for (const Question q : all_questions) {
+      const Answer a = answer(f, q);
+      out += a == Answer::honoured  ? " yes |"
+             : a == Answer::refused ? " – |"
+             : a == Answer::told    ? " told |"
+                                    : " · |";
+    }
+  }
+  return out + "\n";
+}
+
+}  // namespace limber

@@ -1,0 +1,86 @@
+#include "limber/sim/methods.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "limber/chain/chain.h"
+#include "limber/sim/reduce.h"
+
+namespace limber::sim {
+namespace {
+
+void compile_for(const Model& model, const RunOptions& options, Question question) {
+  switch (question) {
+    case Question::chain_static:
+      chain::compile(model);
+      return;
+    case Question::articulated_run:
+    case Question::articulated_static:
+      articulated::compile(model, options.articulated);
+      return;
+    case Question::thread_run:
+    case Question::thread_static:
+      thread::compile(model, options.thread);
+      return;
+    case Question::rom_run:
+      check_reducible(model, options.rom);
+      return;
+    case Question::adaptive_run:
+      adaptive::compile(model, options.adaptive);
+      return;
+  }
+}
+
+}  // namespace
+
+std::vector<Problem> objections(const Model& model, const RunOptions& options, Question question) {
+  std::vector<Problem> out = refusals(model, question);
+  if (out.empty()) try {
+      compile_for(model, options, question);
+    } catch (const ModelError& error) {
+      out = error.problems();
+    } catch (const std::invalid_argument& error) {
+      out = {{"run", "", "", error.what()}};
+    }
+  return out;
+}
+
+std::vector<Verdict> methods_for(const Model& model, const RunOptions& options, std::size_t most_bodies) {
+  std::vector<Verdict> out;
+  const bool tried = model.bodies().size() <= most_bodies;
+  for (const Question question : all_questions)
+    out.push_back(
+        {question, tried ? objections(model, options, question) : refusals(model, question), tried});
+  return out;
+}
+
+Question question_of(Method method) {
+  switch (method) {
+    case Method::adaptive:
+      return Question::adaptive_run;
+    case Method::thread:
+      return Question::thread_run;
+    case Method::rom:
+      return Question::rom_run;
+    case Method::articulated:
+      break;
+  }
+  return Question::articulated_run;
+}
+
+std::vector<std::string> notes(const Model& model, const RunOptions& options) {
+  std::vector<std::string> out;
+  for (const Problem& p : not_looked_at(model, question_of(options.method))) out.push_back(to_string(p));
+  const double end = static_cast<double>(options.steps()) * options.step;
+  if (std::abs(end - options.time) > 1e-6 * options.step)
+    out.push_back(fmt::format("time: {:g} s is no whole number of steps of {:g} s: it runs to {:g} s",
+                              options.time, options.step, end));
+  const double frame = static_cast<double>(options.steps_per_frame()) * options.step;
+  if (options.frame != RunOptions().frame && std::abs(frame - options.frame) > 1e-6 * options.step)
+    out.push_back(fmt::format("frame: {:g} s is no whole number of steps of {:g} s: it records every {:g} s",
+                              options.frame, options.step, frame));
+  return out;
+}
+
+}  // namespace limber::sim

@@ -1,0 +1,29 @@
+// Which methods take a model: for each question what a method says against it, without running anything.
+#pragma once
+
+#include <vector>
+
+#include "limber/model/features.h"
+#include "limber/sim/options.h"
+
+namespace limber::sim {
+
+// What the method says against the model: from the table of features, or else from its own compile.
+std::vector<Problem> objections(const Model& model, const RunOptions& options, Question question);
+
+struct Verdict {
+  Question question;
+  std::vector<Problem> against;  // empty: the method takes it
+  bool tried = true;  // false: only the table of features was asked, the model is too large to compile
+};
+
+// All of them, in the order of all_questions. Up to `most_bodies` bodies every method that has no objection
+// from the table of features also compiles the model.
+std::vector<Verdict> methods_for(const Model& model, const RunOptions& options,
+                                 std::size_t most_bodies = 2000);
+
+Question question_of(Method method);  // of a run
+// Told once with a run: what its method does not look at.
+std::vector<std::string> notes(const Model& model, const RunOptions& options);
+
+}  // namespace limber::sim
