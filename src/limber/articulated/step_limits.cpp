@@ -25,13 +25,16 @@ void Stepper::lock_motion(const CompiledMotion& m, double t, double h, double ga
   lock.rows = link.dofs;
   lock.C.setIdentity();
   double q1[7], v1[6];
-  if (s_.options.integrator == Integrator::sdirk) {
+  if (sdirk()) {
     prescribed(m, link, t + gamma * h, q1, v1);
     for (int k = 0; k < link.dofs; ++k) lock.g[k] = (v1[k] - w_.v_base[link.v + k]) / (gamma * h);
     return;
   }
+  // Accelerations follow from the velocities that the step starts and ends with: the function's own rates,
+  // but for the single solve, which moves along the mean rate and ends with it. One of each would give half
+  // the acceleration, at any step size.
   prescribed(m, link, t + h, q1, v1);
-  if (!midpoint()) multibody::rates_between(link.kind, state_.q.data() + link.q, q1, h, v1);
+  if (euler()) multibody::rates_between(link.kind, state_.q.data() + link.q, q1, h, v1);
   for (int k = 0; k < link.dofs; ++k) lock.g[k] = (v1[k] - state_.v[link.v + k]) / h;
 }
 
@@ -44,7 +47,7 @@ void Stepper::lock_limit(const Limit& limit, double h, double gamma) {
   };
   const double left = limit.bound - limit_coordinate(s_, limit, state_.q.data(), nullptr);
   lock.C.row(lock.rows) = row.transpose();
-  if (s_.options.integrator == Integrator::sdirk)
+  if (sdirk())
     lock.g[lock.rows] = ((left - along(w_.u_base)) / (gamma * h) - along(w_.v_base)) / (gamma * h);
   else
     lock.g[lock.rows] = (midpoint() ? 2 : 1) * (left / h - along(state_.v)) / h;

@@ -29,7 +29,10 @@ class Stepper {
     bool velocity_rows = false;  // loops hold the stage's velocity (else the position where the step ends)
   };
 
-  bool midpoint() const { return s_.options.integrator == Integrator::midpoint; }
+  // Which of them the attempt at hand is: sdirk also stands in for midpoint.
+  bool sdirk() const { return s_.options.integrator == Integrator::sdirk || closed_stages_; }
+  bool midpoint() const { return s_.options.integrator == Integrator::midpoint && !closed_stages_; }
+  bool euler() const { return s_.options.integrator == Integrator::euler; }
   bool attempt(double t, double h);
   bool turns_fast(double h) const;
   double gained_energy(double t, double h);
@@ -48,6 +51,9 @@ class Stepper {
   double velocity_scale(double t, double h) const;
   void follow_motions(double t);
   void book_energy(double h);
+  bool field_changes() const { return !s_.model.gravity().is_constant(); }
+  Vec3 moved_mass(const std::vector<double>& q);
+  void book_field(double from, double to, const Vec3& mass_at);
 
   // Loops.
   bool has_loops() const { return !s_.loops.empty(); }
