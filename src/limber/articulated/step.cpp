@@ -140,6 +140,7 @@ bool Stepper::solve_euler(double t, double h) {
   report_.iterations = std::max(report_.iterations, 1);
   ++report_.total_iterations;
   book_energy(h);
+  if (field_changes()) book_field(t, t + h, moved_mass(state_.q));
   return !has_loops() || close_positions(h, 1);
 }
 
@@ -168,8 +169,12 @@ bool Stepper::solve_midpoint(double t, double h) {
   book_energy(h);
   multibody::integrate(tree_, state_.q.data(), w_.v_mid.data(), h, w_.q_end.data());
   follow_motions(t + h);
-  if (!has_loops()) return true;
-  return close_positions(h, 0) && project_velocities();
+  if (has_loops() && !(close_positions(h, 0) && project_velocities())) return false;
+  if (field_changes()) {
+    book_field(t, t + h / 2, moved_mass(state_.q));
+    book_field(t + h / 2, t + h, moved_mass(w_.q_end));
+  }
+  return true;
 }
 
 bool Stepper::solve_implicit_euler(double t, double h) {
@@ -181,6 +186,7 @@ bool Stepper::solve_implicit_euler(double t, double h) {
   w_.q_end = w_.q_mid;
   follow_motions(t + h);
   book_energy(h);
+  if (field_changes()) book_field(t, t + h, moved_mass(state_.q));
   return !has_loops() || close_positions(h, 1);
 }
 
@@ -191,6 +197,12 @@ bool Stepper::solve_sdirk(double t, double h) {
   std::fill(w_.u_base.begin(), w_.u_base.end(), 0.0);
   if (!solve_stage({t + gamma * h, h, gamma, true, !closed_stages_})) return false;
   book_energy(rest * h);
+  if (field_changes()) {  // m c: at the start, and where the first stage takes it
+    const Vec3 way = rest * h * multibody::momentum_in_world(tree_, w_.links).tail<3>();
+    const Vec3 start = moved_mass(state_.q);
+    book_field(t, t + gamma * h, start);
+    book_field(t + gamma * h, t + h, start + way);
+  }
   for (std::size_t k = 0; k < w_.v_base.size(); ++k) {
     w_.v_base[k] += h * rest * w_.a[k];
     w_.u_base[k] = h * rest * w_.v_mid[k];
@@ -314,8 +326,7 @@ void Stepper::follow_motions(double t) {
     const Link& link = tree_[m.link];
     double rates[6];
     prescribed(m, link, t, w_.q_end.data() + link.q, rates);
-    if (s_.options.integrator == Integrator::midpoint)
-      std::copy_n(rates, link.dofs, w_.v_end.data() + link.v);
+    if (midpoint()) std::copy_n(rates, link.dofs, w_.v_end.data() + link.v);
   }
 }
 
@@ -377,9 +388,26 @@ void Stepper::book_energy(double h) {
     const Link& link = tree_[m.link];
     const Vec6 force = w_.blocks ? block_lock_force(s_, w_, m.link)
                                  : multibody::lock_force(tree_, q_at_, input_, w_.aba, w_.a.data(), m.link);
-    const std::vector<double>& v = s_.options.integrator == Integrator::euler ? w_.v_end : w_.v_mid;
+    const std::vector<double>& v = euler() ? w_.v_end : w_.v_mid;
     for (int k = 0; k < link.dofs; ++k) w_.work += h * force[k] * v[link.v + k];
   }
+}
+
+// Σ m c at q.
+Vec3 Stepper::moved_mass(const std::vector<double>& q) {
+  multibody::poses(tree_, q.data(), w_.links_other, w_.workers.get());
+  Vec3 sum = Vec3::Zero();
+  for (int i = 0; i < tree_.size(); ++i) {
+    const Inertia& I = tree_[i].inertia;
+    sum += w_.links_other[i].X_WM.R * I.h + I.m * w_.links_other[i].X_WM.p;
+  }
+  return sum;
+}
+
+// A step knows gravity at its stages alone: to it the field stands still in between and changes at once, with
+// the masses where they are then. That change is the work of what changes the field, V = −g · Σ m c.
+void Stepper::book_field(double from, double to, const Vec3& mass_at) {
+  w_.work -= (s_.model.gravity().value(to) - s_.model.gravity().value(from)).dot(mass_at);
 }
 
 void Stepper::commit() {
