@@ -103,6 +103,11 @@ struct Compiler {
       refuse("contact", "", "", "contact needs the direct solver");
   }
 
+  void mesh_options() {
+    if (s.options.element != Element::log && s.options.error > 0)
+      refuse("scene", "", "run.thread.error", "only the log element has an estimate of its mesh's error");
+  }
+
   Pose from_frame(const Beam& b, const std::vector<Pose>& X_WB) {
     Pose X = b.from.body.valid() ? X_WB[b.from.body.value] : Pose::identity();
     return X * Pose::translation(b.from.p);
@@ -439,6 +444,7 @@ System compile(const Model& model, const Options& options) {
   require(model, Question::thread_run);
   Compiler c{s.model, s, {}};
   c.refuse_others();
+  c.mesh_options();
   c.bodies();
   if (!c.problems.empty()) throw ModelError(std::move(c.problems));
   std::vector<Pose> X_WB(s.bodies.size());

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "limber/math/so3.h"
 #include "limber/thread/gauss.h"
 #include "limber/thread/system.h"
 
@@ -160,6 +161,36 @@ ElementResult printed(const Rod& rod, double l, const Vec24& e, Frame kind) {
   return out;
 }
 
+Mat3 axes_of(const ElementArrays& a, int node) {
+  Mat3 P;
+  for (int k = 0; k < 9; ++k) P(k / 3, k % 3) = a.P[k][node];
+  return P;
+}
+
+// What probes ask for, as the log element leaves it: |q|, q_y, q_z, φ of the nodes' rotations, and what is
+// conjugate to them. The element pulls at its second node with the section's force; it turns a node by Σ F_c
+// × f_c over the columns of its gradient, and the moments of the two nodes are those of the section half an
+// element away from its middle.
+void leave_section(const Vec24& e, const Vec24& f, int j, ElementArrays& a) {
+  const Mat3 P = axes_of(a, j);
+  const Vec3 phi = math::so3_log(P.transpose() * axes_of(a, j + 1));
+  const Mat3 R = P * math::so3_exp(0.5 * phi);
+  const Vec3 chord = R.transpose() * (e.segment<3>(12) - e.segment<3>(0));
+  const Vec3 q = math::so3_jacobian_inverse(phi) * (math::so3_exp(-0.5 * phi) * chord);
+  const Vec3 force = R.transpose() * f.segment<3>(12);
+  Vec3 moment = Vec3::Zero();
+  for (int c = 1; c < 4; ++c) {
+    moment -= 0.5 * e.segment<3>(3 * c).cross(f.segment<3>(3 * c));
+    moment += 0.5 * e.segment<3>(12 + 3 * c).cross(f.segment<3>(12 + 3 * c));
+  }
+  moment = R.transpose() * moment;
+  const double z[3] = {q.norm(), q[1], q[2]};
+  for (int i = 0; i < 3; ++i) {
+    a.z[i][j] = z[i], a.z[3 + i][j] = phi[i];
+    a.stress[i][j] = force[i], a.stress[3 + i][j] = moment[i];
+  }
+}
+
 }  // namespace
 
 void other_elements(const SystemData& s, const double* e, int nodes, bool tangent, WorkspaceData& w) {
@@ -180,6 +211,7 @@ void other_elements(const SystemData& s, const double* e, int nodes, bool tangen
                                 ? printed(rod, w.length[j], x, s.options.frame)
                                 : integrate(rod, w.length[j], x, true, false, tangent);
     a.energy[0][j] = r.energy;
+    leave_section(x, r.f, j, a);
     for (int i = 0; i < 24; ++i) a.g[12 * j + i] += r.f[i];
     if (!tangent) continue;
     for (int i = 0; i < 12; ++i)

@@ -56,9 +56,25 @@ struct Observer {
     const double f = alone ? 0 : std::abs(spot.xi - 0.5) * l / (0.5 * (l + w.length[other]));
     for (int i = 0; i < 2; ++i)
       out.moment[i] = (1 - f) * a.stress[4 + i][spot.slot] + f * a.stress[4 + i][other];
-    out.twist = out.torque / (rod.G * rod.J);
-    out.curvature = {out.moment[0] / (rod.E * rod.I_y), out.moment[1] / (rod.E * rod.I_z)};
+    if (s.options.element == Element::log) {
+      out.twist = out.torque / (rod.G * rod.J);
+      out.curvature = {out.moment[0] / (rod.E * rod.I_y), out.moment[1] / (rod.E * rod.I_z)};
+      return out;
+    }
+    // The other elements are straight at ease, and stiffer than EI and GJ: their strains are those of their
+    // shape.
+    const Vec3 here = turn(spot.slot), there = alone ? Vec3(Vec3::Zero()) : turn(other);
+    out.twist = here[0];
+    for (int i = 0; i < 2; ++i) out.curvature[i] = (1 - f) * here[1 + i] + f * there[1 + i];
     return out;
+  }
+
+  // Of the section along an element [1/m]: that of its gradients' rotations less what shear leans it.
+  Vec3 turn(int slot) const {
+    const Table &z = w.elements.z, &strain = w.elements.strain;
+    const Vec3 turn(z[3][slot], z[4][slot] + (strain[4][slot + 1] - strain[4][slot]),
+                    z[5][slot] - (strain[3][slot + 1] - strain[3][slot]));
+    return turn / w.length[slot];
   }
 
   Vec3 velocity(int thread, double fraction) const {
