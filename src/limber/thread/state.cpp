@@ -1,5 +1,6 @@
 // System, Workspace and State: handles, the initial state, and its bytes.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
@@ -14,6 +15,7 @@ State System::rest() const {
   for (const ThreadInfo& t : s.threads) {
     for (int i = 0; i <= t.elements; ++i) state.place.push_back(i * (t.fine / t.elements));
     state.first.push_back(state.node_count());
+    state.coarse.push_back(t.fine / t.elements);
   }
   const std::size_t n = 12 * state.place.size();
   for (auto* list : {&state.e, &state.v, &state.e_before, &state.v_before}) {
@@ -73,17 +75,54 @@ std::string State::save() const {
 
 namespace {
 
-// Whether a mesh is one of the same threads: each from 0 to its last place, in order; a place twice is a cut.
+// Whether there is an element between two neighbouring places of a mesh: a coarsest one, or halves of it
+// again and again. A place twice is a cut, at a node of the coarsest mesh.
+bool is_element(std::int32_t from, std::int32_t to, std::int32_t coarse) {
+  if (from == to) return from % coarse == 0;
+  const std::int32_t span = to - from;
+  if (from < 0 || span < 0 || span > coarse || coarse % span != 0 || from % span != 0) return false;
+  const std::int32_t halves = coarse / span;
+  return (halves & (halves - 1)) == 0;
+}
+
+// Whether a mesh is one of the same threads: each from 0 to its last place, with every node of the coarsest
+// mesh, none more than twice.
 bool same_threads(const State& a, const State& b) {
   if (a.first.size() != b.first.size() || a.first.empty() || a.first[0] != 0 ||
       a.first.back() != a.node_count())
     return false;
   for (std::size_t t = 0; t + 1 < a.first.size(); ++t) {
     if (a.first[t + 1] < a.first[t] + 2 || a.first[t + 1] > a.node_count()) return false;
-    const auto begin = a.place.begin() + a.first[t], end = a.place.begin() + a.first[t + 1];
-    if (*begin != 0 || *(end - 1) != b.place[b.first[t + 1] - 1] || !std::is_sorted(begin, end)) return false;
+    const int begin = a.first[t], last = a.first[t + 1] - 1;
+    const std::int32_t end = b.place[b.first[t + 1] - 1];
+    if (a.place[begin] != 0 || a.place[last] != end) return false;
+    for (int j = begin; j < last; ++j) {
+      if (!is_element(a.place[j], a.place[j + 1], b.coarse[t])) return false;
+      // A cut is inside, and not made twice.
+      const bool cut = a.place[j] == a.place[j + 1];
+      if (cut && (a.place[j] == 0 || a.place[j] == end || a.place[j - 1] == a.place[j])) return false;
+    }
   }
   return true;
+}
+
+bool all_finite(const std::vector<double>& list) {
+  return std::ranges::all_of(list, [](double x) { return std::isfinite(x); });
+}
+
+bool sizes_fit(const State& a, const State& b) {
+  const std::size_t n = 12 * a.place.size();
+  return a.e.size() == n && a.v.size() == n && a.e_before.size() == n && a.v_before.size() == n &&
+         a.strain_before.size() == (b.strain_before.empty() ? 0 : n + 12) &&
+         a.touch.size() % LastTouch::size == 0 && same_threads(a, b);
+}
+
+bool numbers_fit(const State& a) {
+  for (std::size_t k = 0; k < a.touch.size(); k += LastTouch::size)
+    if (!(a.touch[k] >= 0 && a.touch[k] < a.node_count() && a.touch[k + 1] < a.node_count())) return false;
+  for (const auto* list : {&a.e, &a.v, &a.e_before, &a.v_before, &a.strain_before, &a.touch})
+    if (!all_finite(*list)) return false;
+  return all_finite({a.t, a.h_before, a.dissipated, a.work}) && a.step >= 0 && a.h_before >= 0;
 }
 
 }  // namespace
@@ -97,10 +136,8 @@ void State::load(const std::string& bytes) {
   in.get(copy.h_before), in.get_any(copy.strain_before), in.get_any(copy.touch);
   in.get(copy.dissipated), in.get(copy.work);
   in.end();
-  const std::size_t n = 12 * copy.place.size();
-  if (copy.e.size() != n || copy.v.size() != n || copy.e_before.size() != n || copy.v_before.size() != n ||
-      !same_threads(copy, *this))
-    throw std::invalid_argument("state: bytes are of a system of another size");
+  if (!sizes_fit(copy, *this)) throw std::invalid_argument("state: bytes are of a system of another size");
+  if (!numbers_fit(copy)) throw std::invalid_argument("state: bytes hold a number that is out of range");
   *this = std::move(copy);
 }
 

@@ -66,6 +66,7 @@ struct State {
   std::int64_t step = 0;                   // finished
   std::vector<std::int32_t> first;         // (threads + 1) first node of each thread
   std::vector<std::int32_t> place;         // (nodes) in units of the finest element from the thread's root
+  std::vector<std::int32_t> coarse;        // (threads) places of a coarsest element; not saved, checks load()
   std::vector<double> e, v;                // (nodes x 12) x, x_,x, x_,y, x_,z and their rates
   std::vector<double> e_before, v_before;  // (nodes x 12) one step ago, for bdf2
   double h_before = 0;                     // [s] that step; 0: none
