@@ -98,14 +98,13 @@ const std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> golden = {
     {"truss.yaml", {0x5f0c843f78489603, 0x5f0c843f78489603}},
     {"tether.yaml", {0xf0d67e7901f4eea7, 0xf0d67e7901f4eea7}},
     {"twist.yaml", {0x954349488c89bfc6, 0x954349488c89bfc6}},
-    {"windswept-tree.yaml", {0xb839b4eb7803d6dd, 0xb839b4eb7803d6dd}},
     {"wrap.yaml", {0xe46f59bffe63f75d, 0xe46f59bffe63f75d}},
     {"cross-linked.yaml", {0xe3f3eb2c56c91a35, 0xe3f3eb2c56c91a35}},
     {"bicycle-chain.yaml", {0x0fed98fccb24722e, 0x0fed98fccb24722e}},
     {"millipede.yaml", {0x81c95d002099d90c, 0x81c95d002099d90c}},
     {"molecule.yaml", {0x8e8926daaaee130e, 0x8e8926daaaee130e}},
     {"bricard.yaml", {0xff92c15ca567a9fc, 0xd3e96df9bc3ef10e}},
-    {"bridge-car.yaml", {0x6867abe5590f9a28, 0xe92aa41266a6388c}},
+    {"bridge-car.yaml", {0x978697617bd476c2, 0x5944b0251c63bafd}},
     {"bridge-flexible.yaml", {0x63174889c0b8c6b2, 0x012e6fa5e2a73d7b}},
     {"bridge-many.yaml", {0x29e302181ac2ec16, 0xc78d1582741c1b3d}},
     {"bridge.yaml", {0xb7a27de32859fc71, 0x0ddccea9192e244a}},
@@ -125,10 +124,14 @@ const std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> golden = {
     {"swinging-tree.yaml", {0xa62a6a0be9378ad6, 0x4303949adac5e1e3}},
 };
 
+// Scenes that no run takes: what breaks and creeps is for histories (limber static --until).
+const std::set<std::string> at_rest = {"windswept-tree.yaml"};
+
 TEST(Golden, EveryShippedSceneHasAHash) {
   std::set<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(LIMBER_SCENES))
     if (entry.path().extension() == ".yaml") files.insert(entry.path().filename());
+  for (const std::string& file : at_rest) EXPECT_EQ(files.erase(file), 1u) << file;
   for (const std::string& file : files) EXPECT_TRUE(golden.count(file)) << file;
   EXPECT_EQ(files.size(), golden.size());
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -217,14 +218,55 @@ void write_report(const StaticArguments& a, const scene::Scene& scene, const art
   message(fmt::format("wrote {}", a.report));
 }
 
-int solve(const StaticArguments& a) {
+// What is asked, and which options it honours; every other one that is given is refused by name.
+struct Mode {
+  const char* name;
+  std::vector<const char*> honours;
+};
+const Mode by_thread{"method thread", {"--at", "--load-steps", "--write", "--all", "--json"}};
+const Mode by_articulated{
+    "method articulated",
+    {"--at", "--load-steps", "--max-iterations", "--modes", "--write", "--report", "--all", "--json"}};
+const Mode by_chain{"method chain",
+                    {"--at", "--load-steps", "--max-iterations", "--write", "--report", "--all", "--json",
+                     "--estimate", "--error"}};
+const Mode ramp{"--ramp", {"--ramp", "--csv", "--at", "--load-steps", "--max-iterations"}};
+const Mode path{"--path", {"--path", "--branch", "--csv", "--at", "--load-steps", "--max-iterations"}};
+const Mode until{"--until", {"--until", "--steps", "--csv", "--load-steps", "--max-iterations"}};
+const Mode inverse_mode{"--inverse", {"--inverse", "--csv", "--at", "--load-steps", "--max-iterations"}};
+const Mode by_sweeps{"--solver", {"--solver", "--increments", "--at", "--json"}};
+
+const Mode& chain_mode(const ChainArguments& c) {
+  return c.inverse              ? inverse_mode
+         : c.until > 0          ? until
+         : c.path               ? path
+         : c.ramp > 0           ? ramp
+         : c.solver != "newton" ? by_sweeps
+                                : by_chain;
+}
+
+void refuse_others(const CLI::App& sub, const Mode& mode) {
+  for (const CLI::Option* option : sub.get_options()) {
+    const std::string name = option->get_name();
+    if (option->count() == 0 || name == "--method" || name == "--set" || !name.starts_with("--")) continue;
+    if (std::none_of(mode.honours.begin(), mode.honours.end(), [&](const char* x) { return name == x; }))
+      throw UsageError(fmt::format("{} has no effect with {}: leave one of them out", name, mode.name));
+  }
+}
+
+int solve(const StaticArguments& a, const CLI::App& sub) {
   const scene::Scene scene = load_scene(a.scene);
-  if (a.method == "thread" || (a.method == "automatic" && scene.run.method == sim::Method::thread))
+  const bool threads =
+      a.method == "thread" || (a.method == "automatic" && scene.run.method == sim::Method::thread);
+  const bool chained = !threads && (a.method == "chain" || (a.method == "automatic" && a.chain.wanted()) ||
+                                    (a.method == "automatic" && is_chain(scene)));
+  refuse_others(sub, threads ? by_thread : chained ? chain_mode(a.chain) : by_articulated);
+  if (threads)
     return solve_threads(
         scene, {a.at.empty() ? 0 : parse_time("--at", a.at), a.options.load_steps, a.json, a.all, a.write});
   Found f;
   try {
-    if (a.method == "chain" || a.chain.wanted() || (a.method == "automatic" && is_chain(scene))) {
+    if (chained) {
       ChainArguments c = a.chain;
       c.options.load_steps = a.options.load_steps > 1 ? a.options.load_steps : 0;
       c.options.max_iterations = std::max(2000, a.options.max_iterations);
@@ -291,7 +333,7 @@ void add_static(CLI::App& app, int& code) {
       "  limber run bridge.yaml --from static        start a run from there\n"
       "  limber static lateral-buckling.yaml --ramp 20 --csv curve.csv      force and deflection\n"
       "  limber static arch.yaml --path --csv path.csv                      through snap-through");
-  sub->callback([a, &code] { code = solve(*a); });
+  sub->callback([a, sub, &code] { code = solve(*a, *sub); });
 }
 
 }  // namespace limber::cli

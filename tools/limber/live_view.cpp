@@ -431,41 +431,44 @@ void LiveView::apply(const std::string& text) {
   try {
     const Command c(text);
     const std::string what = c.text("do");
+    bool known = false;
+    const auto is = [&](const char* name) { return what == name && (known = true); };
     if (c.has("seq")) command_ = c.number("seq", 0, 1e15);
     changed_ = true;
     // What only turns time on or pulls shows with the next step; everything else is answered by itself.
     if (what != "drag" || paused_ || failed_) answer_wanted_ = true;
-    if (what == "pause") paused_ = true;
-    if (what == "play") paused_ = false, anchor();
-    if (what == "step") {
+    if (is("pause")) paused_ = true;
+    if (is("play")) paused_ = false, anchor();
+    if (is("step")) {
       paused_ = true;
       advance(time() + 1.5 * options_.step);
     }
-    if (what == "speed") speed_ = c.number("value", 0.001, 100), anchor();
-    if (what == "reset") restart();
-    if (what == "grab") grab(c);
-    if (what == "cut") cut(c);
-    if (what == "point") add_point();
-    if (what == "drag" && handle_) {
+    if (is("speed")) speed_ = c.number("value", 0.001, 100), anchor();
+    if (is("reset")) restart();
+    if (is("grab")) grab(c);
+    if (is("cut")) cut(c);
+    if (is("point")) add_point();
+    if (is("drag") && handle_) {
       handle_->target = c.vector("target");
       driver_->hold(*handle_);
       dragged_ = true;
     }
-    if (what == "release") {
+    if (is("release")) {
       driver_->release();
       handle_.reset();
     }
-    if (what == "strength") strength_ = c.number("value", 1e-9, 1e15);
-    if (what == "loads") {
+    if (is("strength")) strength_ = c.number("value", 1e-9, 1e15);
+    if (is("loads")) {
       loads_ = c.number("value", -100, 100);
       if (!driver_->scale_loads(loads_))
         server_.tell(note_json("this method cannot change its loads while it runs"));
     }
-    if (what == "read") read_name_ = c.text("name");
-    if (what == "set") set_parameter(c);
-    if (what == "method") switch_method(c.text("name"));
-    if (what == "rewind") rewind(c.number("time", 0, 1e12));
-    if (what == "save") save_scene();
+    if (is("read")) read_name_ = c.text("name");
+    if (is("set")) set_parameter(c);
+    if (is("method")) switch_method(c.text("name"));
+    if (is("rewind")) rewind(c.number("time", 0, 1e12));
+    if (is("save")) save_scene();
+    if (!known) server_.tell(note_json(fmt::format("unknown command \"{}\"", what)));
   } catch (const std::exception& e) {  // of a slider, of another page: the simulation goes on as it was
     server_.tell(note_json(e.what()));
   }

@@ -42,8 +42,9 @@ Json what_ran(const sim::StoredRun& run) {
   row("limber", run.version);
   row("scene", run.scene_file);
   for (const auto& [name, value] : run.set) row("--set", name + "=" + value);
-  row("method", fmt::format("{}, integrator {}, linear solver {}", sim::to_string(o.method),
-                            articulated::to_string(o.articulated.integrator), run.solver));
+  const std::string integrator = sim::integrator_of(o);
+  row("method", fmt::format("{}{}, linear solver {}", sim::to_string(o.method),
+                            integrator.empty() ? "" : ", integrator " + integrator, run.solver));
   row("time, step", fmt::format("{:g} s, {:g} s", o.time, o.step));
   row("starts", o.from_static ? "at rest under the loads of t = 0" : "as written");
   const auto& s = run.sizes;

@@ -436,6 +436,13 @@ MatD<D> Gaba::invert(int s, MatD<D>& pivot, double scale) {
     }
     return inverse;
   }
+  return invert_exactly<D>(s, pivot, scale);
+}
+
+// Rare, and kept out of the kernel: by eigenvalues, those near zero shifted and put right by a border.
+template <int D>
+__attribute__((noinline)) MatD<D> Gaba::invert_exactly(int s, MatD<D>& pivot, double scale) {
+  const Elimination& e = order_.steps[s];
   constexpr double too_small = 1e-9;
   const math::SmallEigen<D> eigen = math::small_eigen<D>(pivot);
   VecD<D> values = eigen.values;

@@ -85,6 +85,8 @@ class Gaba {
   template <int D>
   Eigen::Matrix<double, D, D> invert(int s, Eigen::Matrix<double, D, D>& pivot, double scale);
   template <int D>
+  Eigen::Matrix<double, D, D> invert_exactly(int s, Eigen::Matrix<double, D, D>& pivot, double scale);
+  template <int D>
   void apply_lock(int s, const JointLock& lock, const Eigen::Matrix<double, D, D>& pivot, double scale,
                   Eigen::Matrix<double, D, D>& inverse);
   template <int D>

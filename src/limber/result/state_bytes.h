@@ -56,6 +56,7 @@ class StateReader {
     values.resize(n);
     take(values.data(), values.size() * sizeof(T));
   }
+  std::size_t left() const { return bytes_.size() - at_; }
   void end() const {
     if (at_ != bytes_.size()) throw std::invalid_argument("state: bytes are left over");
   }

@@ -5,6 +5,7 @@
 // The payload holds the scene's text and every number of every point, so the file needs nothing beside it.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstring>
 #include <stdexcept>
 
@@ -39,10 +40,18 @@ struct Reader {
   template <class T>
   void number(T& x) {
     in.get(x);
+    check(x);
   }
   template <class T>
   void list(std::vector<T>& x) {
     in.get_any(x);
+    for (const T& item : x) check(item);
+  }
+  // Sorting and pivoting trip over what is not a number.
+  template <class T>
+  static void check(const T& x) {
+    if constexpr (std::is_floating_point_v<T>)
+      if (!std::isfinite(x)) throw std::invalid_argument("state: a number is not finite");
   }
 };
 
@@ -77,7 +86,7 @@ void items(File& f, List& x, Each each) {
   std::uint64_t n = x.size();
   f.number(n);
   if constexpr (File::reads) {
-    if (n > 10'000'000) throw std::invalid_argument("state: a list is too long");
+    if (n > f.in.left()) throw std::invalid_argument("state: a list is longer than the bytes that are left");
     x.resize(n);
   }
   for (auto& item : x) each(item);

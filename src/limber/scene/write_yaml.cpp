@@ -520,6 +520,7 @@ class Writer {
         .add("bend", number(o.bend))
         .add("twist", number(o.twist))
         .add("join", number(o.join))
+        .add("error", number(o.error))
         .str();
   }
 
@@ -550,7 +551,6 @@ class Writer {
         .str();
   }
 
-  // The options of the method that runs.
   void adaptive_run() {
     const adaptive::Options& o = run_.adaptive;
     line("run: " + Flow()

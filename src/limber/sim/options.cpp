@@ -42,6 +42,20 @@ std::int64_t RunOptions::steps_per_frame() const {
                                 static_cast<std::int64_t>(std::llround(std::min(frame / step, max_steps))));
 }
 
+const char* integrator_of(const RunOptions& o) {
+  switch (o.method) {
+    case Method::adaptive:
+      return "";
+    case Method::rom:
+      return rom::to_string(o.rom.integrator);
+    case Method::thread:
+      return thread::to_string(o.thread.integrator);
+    case Method::articulated:
+      break;
+  }
+  return articulated::to_string(o.articulated.integrator);
+}
+
 int threads_of(const RunOptions& o) {
   switch (o.method) {
     case Method::adaptive:

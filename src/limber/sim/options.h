@@ -31,6 +31,8 @@ struct RunOptions {
   std::int64_t steps_per_frame() const;  // at least 1
 };
 
+const char* integrator_of(const RunOptions& options);  // of the method that runs; "" if it has none
+
 // Of the CPU: of the method that runs, and of all of them.
 int threads_of(const RunOptions& options);
 void set_threads(RunOptions& options, int threads);

@@ -14,6 +14,7 @@
 #include "limber/sim/driver.h"
 #include "limber/sim/folder.h"
 #include "limber/sim/methods.h"
+#include "limber/sim/pass_through.h"
 #include "limber/sim/run_json.h"
 
 namespace limber::sim {
@@ -248,10 +249,23 @@ class Run {
   void finish(Outcome outcome) {
     if (outcome == Outcome::interrupted) save();
     frames_->sync();
+    if (outcome != Outcome::interrupted) look_back();
     stored_.wall_clock.finished = utc_now();
     write_run_json(to_string(outcome));
     std::error_code error;
     if (outcome != Outcome::interrupted) fs::remove(folder_ / "checkpoint", error);
+  }
+
+  // Over all frames, so that a run that was resumed says the same.
+  void look_back() {
+    PassThrough watch(driver_.model(), driver_.layout());
+    if (!watch.watches()) return;
+    result::RecordingReader reader(folder_ / "frames");
+    result::Snapshot frame;
+    for (std::uint64_t i = 0; i < reader.frame_count(); ++i) {
+      reader.read(i, frame);
+      if (std::string text = watch.look(frame); !text.empty()) return notes_.push_back(std::move(text));
+    }
   }
 
   void write_run_json(const char* outcome) {
