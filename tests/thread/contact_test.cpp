@@ -4,6 +4,7 @@
 
 #include "limber/contact/segments.h"
 #include "limber/math/so3.h"
+#include "limber/thread/system.h"
 #include "thread_support.h"
 #include "tools/limber/overhand.h"
 
@@ -147,6 +148,37 @@ TEST(Mesh, AdaptiveWrapIsTheFineOne) {
 }
 
 // A plane is unbounded: a tree whose leaves are not all taken must not offer the others to it.
+// What touches is counted also in the step in which the mesh changes, and its places stay where they were.
+TEST(Mesh, ContactsAreCountedWhenItChanges) {
+  Options options;
+  options.levels = 2, options.bend = 0.25;
+  const System system = compile(thread_over_a_rod(16), options);
+  State state = system.rest();
+  Workspace w(system);
+  int changes = 0;
+  for (int k = 0; k < 150; ++k) {
+    const State before = state;
+    ASSERT_TRUE(step(system, state, w, 2e-3).ok());
+    if (state.place == before.place) continue;
+    if (before.touch.empty() || contact_report(system, state, w).contacts == 0) {
+      // Nothing touched before, or nothing does after the next step: else one was dropped.
+      State next = state;
+      ASSERT_TRUE(step(system, next, w, 2e-3).ok());
+      EXPECT_TRUE(before.touch.empty() || next.touch.empty()) << k;
+      continue;
+    }
+    ++changes;
+    // A contact's place is a radius from the rod, 3 cm about the y axis.
+    for (std::size_t i = 0; i < state.touch.size(); i += 7) {
+      const int slot = static_cast<int>(state.touch[i]);
+      const double l = (state.place[slot + 1] - state.place[slot]) * system.length(0) / 64;
+      const Vec3 x = midline_point(state.e.data(), slot, l, state.touch[i + 2]);
+      EXPECT_NEAR(std::hypot(x.x(), x.z()), 0.033, 2e-5) << k;
+    }
+  }
+  EXPECT_GE(changes, 3);  // measured 4
+}
+
 TEST(Floor, HoldsAThreadOfAnyLength) {
   ModelBuilder b("floor");
   Beam beam;

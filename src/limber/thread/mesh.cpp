@@ -211,6 +211,16 @@ void interpolate_gradient(const double* q, double* out) {
   for (int c = 0; c < 9; ++c) out[3 + c] = F(c % 3, c / 3);
 }
 
+// Contacts go with their places when slots are split, joined or counted anew: their number and forces stay.
+template <class Map>
+void move_touches(State& state, const Map& map) {
+  for (std::size_t k = 0; k + LastTouch::size <= state.touch.size(); k += LastTouch::size)
+    for (int side = 0; side < 2; ++side) {
+      double &slot = state.touch[k + side], &xi = state.touch[k + 2 + side];
+      if (slot >= 0) map(slot, xi);
+    }
+}
+
 void insert_node(State& state, int thread, int slot, double l) {
   double fresh[4][12];
   const std::vector<double>* list[] = {&state.e, &state.v, &state.e_before, &state.v_before};
@@ -221,6 +231,11 @@ void insert_node(State& state, int thread, int slot, double l) {
   std::vector<double>* to[] = {&state.e, &state.v, &state.e_before, &state.v_before};
   for (int k = 0; k < 4; ++k) to[k]->insert(to[k]->begin() + 12 * (slot + 1), fresh[k], fresh[k] + 12);
   state.place.insert(state.place.begin() + slot + 1, (state.place[slot] + state.place[slot + 1]) / 2);
+  move_touches(state, [&](double& at, double& xi) {
+    const bool beyond = at > slot || (at == slot && xi > 0.5);
+    if (at == slot) xi = beyond ? 2 * xi - 1 : 2 * xi;
+    if (beyond) ++at;
+  });
   for (std::size_t t = static_cast<std::size_t>(thread) + 1; t < state.first.size(); ++t) ++state.first[t];
   if (!state.strain_before.empty()) state.strain_before.assign(12 * (state.place.size() + 1), 0);
 }
@@ -229,6 +244,11 @@ void remove_node(State& state, int thread, int node) {
   for (std::vector<double>* list : {&state.e, &state.v, &state.e_before, &state.v_before})
     list->erase(list->begin() + 12 * node, list->begin() + 12 * (node + 1));
   state.place.erase(state.place.begin() + node);
+  move_touches(state, [&](double& at, double& xi) {  // two elements of the same length
+    if (at == node - 1) xi = 0.5 * xi;
+    if (at == node) xi = 0.5 + 0.5 * xi;
+    if (at >= node) --at;
+  });
   for (std::size_t t = static_cast<std::size_t>(thread) + 1; t < state.first.size(); ++t) --state.first[t];
   if (!state.strain_before.empty()) state.strain_before.assign(12 * (state.place.size() + 1), 0);
 }
@@ -259,7 +279,9 @@ bool make_cuts(const SystemData& s, State& state, WorkspaceData& w) {
     for (std::size_t t = static_cast<std::size_t>(c.thread) + 1; t < state.first.size(); ++t)
       ++state.first[t];
     if (!state.strain_before.empty()) state.strain_before.assign(12 * (state.place.size() + 1), 0);
-    state.touch.clear();
+    move_touches(state, [&](double& at, double&) {
+      if (at >= node) ++at;
+    });
     changed = true;
   }
   if (changed) set_mesh(s, state, w);

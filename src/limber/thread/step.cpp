@@ -331,7 +331,7 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
       return report;
     }
     left -= part;
-    if (adapt(s, state, w)) state.touch.clear();
+    adapt(s, state, w);
   }
   state.t = end;
   state.step = number + 1;
