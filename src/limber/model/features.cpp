@@ -98,9 +98,9 @@ const Feature table[] = {
      of_joints(m, out, "limits", [](const Joint& j) { return is_ball(j.kind) && is_limited(j.kind, j.law); }); }},
   {"restitution at the limits of a joint", ".yo....", [](const Model& m, Places& out) {
      of_joints(m, out, "restitution", [](const Joint& j) { return j.law.restitution > 0; }); }},
-  {"position of a joint at t = 0", "oyyyy.y", [](const Model& m, Places& out) {
+  {"position of a joint at t = 0", "oyyoo.y", [](const Model& m, Places& out) {
      of_joints(m, out, "position", [](const Joint& j) { return j.kind != JointKind::free && any_of(j.kind, j.position); }); }},
-  {"velocity of a joint at t = 0", "oyo.o..", [](const Model& m, Places& out) {
+  {"velocity of a joint at t = 0", "oyo....", [](const Model& m, Places& out) {
      of_joints(m, out, "velocity", [](const Joint& j) { return j.kind != JointKind::free && any_of(j.kind, j.velocity); }); }},
   {"velocity of a free body at t = 0", "oyoyoy.", [](const Model& m, Places& out) {
      of_joints(m, out, "velocity", [](const Joint& j) { return j.kind == JointKind::free && any_of(j.kind, j.velocity); }); }},
@@ -190,7 +190,7 @@ const Feature table[] = {
   {"restitution of contact", ".....y.", [](const Model& m, Places& out) {
      if (m.contact() && m.contact()->restitution > 0) out.push_back({"contact", "", "restitution"}); }},
 
-  {"probe of a joint", "yyy..yy", [](const Model& m, Places& out) {
+  {"probe of a joint", ".yy..yy", [](const Model& m, Places& out) {
      of_probes(m, out, [](const Probe& p) { return is_joint_quantity(p.quantity) && !p.loop.valid(); }); }},
   {"probe of a closing joint", ".yy....", [](const Model& m, Places& out) {
      of_probes(m, out, [](const Probe& p) { return is_joint_quantity(p.quantity) && p.loop.valid(); }); }},

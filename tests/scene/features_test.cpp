@@ -1,0 +1,559 @@
+// The whole matrix of features and questions: every cell is proven by a pair of scenes, one that uses the
+// feature and one that does not. Honoured: the answers differ. Refused: at the place where it is written.
+// Without effect: the answers are the same. Told: the run says that nothing looked at it.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "limber/articulated/statics.h"
+#include "limber/chain/chain.h"
+#include "limber/chain/history.h"
+#include "limber/chain/stress.h"
+#include "limber/sim/driver.h"
+#include "limber/sim/methods.h"
+#include "scene_support.h"
+
+namespace limber::scene {
+namespace {
+
+// `with` has a § before the place that a refusal must name; it is taken out before the text is read.
+struct Case {
+  const char* feature;
+  std::string with, without;
+  bool in_both = false;  // `without` uses the feature too, with another value
+};
+
+constexpr int steps = 60;
+constexpr double static_time = 0.5;  // [s] whose loads act on a rest
+
+// An arm on a sprung joint, shaken at its tip: chain, articulated, rom and adaptive take it.
+std::string arm(const std::string& joint, const std::string& body = "", const std::string& more = "",
+                const std::string& type = "revolute") {
+  return "limber: 1\nbodies:\n  arm:\n    box: [10 cm, 2 cm, 2 cm]\n    mass: 1 kg\n    at: [5 cm, 0, 0]\n" +
+         body + "joints:\n  root:\n    type: " + type + "\n    child: arm\n    at: [0, 0, 0]\n" +
+         (type == "revolute" ? "    axis: [0, 1, 0]\n" : "") + joint +
+         "loads:\n  shake: {on: {on: arm, at: [5 cm, 0, 0]}, force: [0, 2 N * sin(18*t), -6 N * "
+         "sin(18*t)]}\n" +
+         more + "run: {step: 5 ms, rom: {ends: [arm]}}\n";
+}
+const std::string sprung = "    stiffness: 5 N*m/rad\n";
+
+// Two arms on sprung ball joints, tips at the same place.
+std::string pair(const std::string& more) {
+  return "limber: 1\nbodies:\n  a: {box: [10 cm, 2 cm, 2 cm], mass: 1 kg, at: [5 cm, 0, 0]}\n"
+         "  b: {box: [2 cm, 10 cm, 2 cm], mass: 2 kg, at: [10 cm, 5 cm, 0]}\njoints:\n"
+         "  roota: {type: spherical, child: a, at: [0, 0, 0], stiffness: 5 N*m/rad}\n"
+         "  rootb: {type: spherical, child: b, at: [10 cm, 10 cm, 0], stiffness: 7 N*m/rad}\n"
+         "loads:\n  shake: {on: a, force: [0, 0, -9 N * sin(20*t)], moment: [\"0.3 N*m * sin(20*t)\", 0, "
+         "0]}\n" +
+         more + "run: {step: 5 ms, rom: {ends: [a, b]}}\n";
+}
+
+// A soft cord clamped to the world, shaken at its tip: all methods take it.
+std::string cord(const std::string& beam, const std::string& more = "", const std::string& material = "",
+                 const std::string& path = "[[0, 0, 0], [20 cm, 0, 0]]") {
+  return "limber: 1\nmaterials:\n  rubber:\n    E: 100 MPa\n    density: 1000 kg/m3\n" + material +
+         "sections:\n  round: {circle: 5 mm}\n  flat: {rectangle: {width: 12 mm, height: 6 mm}}\n"
+         "beams:\n  cord:\n    path: " +
+         path + "\n    material: rubber\n    section: round\n    elements: 4\n" +
+         (beam.find("    damping:") == std::string::npos ? "    damping: 20 ms\n" : "") + beam +
+         "loads:\n  shake: {on: cord.tip, force: [0, 0.02 N * sin(20*t), -0.02 N * sin(20*t)]}\n" + more +
+         "run: {step: 1 ms, rom: {ends: [cord.tip]}}\n";
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  const auto add = [&](const char* feature, std::string with, std::string without, bool in_both = false) {
+    all.push_back({feature, std::move(with), std::move(without), in_both});
+  };
+  // cases
+  const auto other = [](std::string text, const std::string& from, const std::string& to) {
+    return text.replace(text.find(from), from.size(), to);
+  };
+  const std::string plain_arm = arm(sprung), plain_cord = cord("");
+  const std::string damped = sprung + "    damping: 0.2 N*m*s/rad\n";
+  const std::string ball = arm(sprung, "", "", "spherical");
+  // Of thread: a cord that hangs on a body which a joint with a given motion moves, and one that carries a
+  // body.
+  const auto driven = [](const std::string& joint, const std::string& more = "") {
+    return cord(
+        "    from: hand\n",
+        "bodies:\n  hand: {sphere: 1 cm}\njoints:\n  wrist:\n    type: revolute\n    axis: [0, 1, 0]\n"
+        "    child: hand\n" +
+            joint + more);
+  };
+  const std::string motion = "    motion: 1 rad * t\n";
+  const auto carried = [](const std::string& body, const std::string& more = "") {
+    return cord("    clamps: [{at: 1, to: bob}]\n",
+                "bodies:\n  bob:\n    sphere: 1 cm\n    at: [21 cm, 0, 0]\n" + body + more);
+  };
+  // A free body on springs of its own joint.
+  const auto floating = [](const std::string& joint) {
+    return "limber: 1\nbodies:\n  bob: {sphere: 1 cm, mass: 1 kg}\njoints:\n  held:\n    type: free\n    "
+           "child: bob\n" +
+           joint + "run: {step: 5 ms, rom: {ends: [bob]}}\n";
+  };
+  const std::string all_six = "    stiffness: [5 N*m/rad, 5 N*m/rad, 5 N*m/rad, 500 N/m, 500 N/m, 500 N/m]\n";
+  // An arm, and a free box that slides over a plane.
+  const auto sliding = [](const std::string& body, const std::string& contact = "",
+                          const std::string& more = "") {
+    return arm(sprung, "  block:\n    box: [4 cm, 4 cm, 4 cm]\n    at: [0, 50 cm, 0]\n" + body,
+               "contact:\n  planes: [{at: [0, 0, -2.01 cm]}]\n" + contact + more);
+  };
+  // A cord that slides over a fixed box.
+  const auto lying = [](const std::string& body, const std::string& contact = "",
+                        const std::string& more = "",
+                        const std::string& beam = "    root: free\n    velocity: [1 m/s, 0, 0]\n") {
+    return cord(beam,
+                "bodies:\n  table:\n    box: [1 m, 1 m, 4 cm]\n    at: [0, 0, -2.51 cm]\n    fixed: true\n" +
+                    body + "contact:\n  self: true\n" + contact + more);
+  };
+
+  add("drag of a body", arm(sprung, "    linear_drag: §2 N*s/m\n"), plain_arm);
+  add("drag of a body", arm(sprung, "    angular_drag: §0.1 N*m*s/rad\n"), plain_arm);
+  add("friction of a body", sliding("    velocity: [1 m/s, 0, 0]\n    friction: §0.9\n"),
+      sliding("    velocity: [1 m/s, 0, 0]\n"));
+  add("friction of a body", lying("    friction: §0.9\n"), lying(""));
+
+  add("stiffness of a joint", arm("    stiffness: §9 N*m/rad\n"), plain_arm, true);
+  add("stiffness of a joint", driven(motion + "    stiffness: §9 N*m/rad\n"), driven(motion));
+  add("damping of a joint", arm(sprung + "    damping: §0.1 N*m*s/rad\n"), plain_arm);
+  add("damping of a joint", driven(motion + "    damping: §0.1 N*m*s/rad\n"), driven(motion));
+  add("limits of a hinge, slide or universal joint", arm(sprung + "    limits: §7 deg\n"), plain_arm);
+  add("limits of a ball or free joint",
+      other(arm(damped + "    limits: §7 deg\n", "", "", "spherical"), "step: 5 ms",
+            "step: 5 ms, integrator: euler"),
+      other(arm(damped, "", "", "spherical"), "step: 5 ms", "step: 5 ms, integrator: euler"));
+  add("restitution at the limits of a joint", arm(sprung + "    limits: 7 deg\n    restitution: §0.8\n"),
+      arm(sprung + "    limits: 7 deg\n"));
+  const std::string to_world =
+      "springs:\n  cable: {between: [arm, {on: world, at: [0, 0, 10 cm]}], stiffness: 200 N/m}\n";
+  add("position of a joint at t = 0", arm(sprung + "    position: §3 deg\n"), plain_arm);
+  add("position of a joint at t = 0", arm(sprung + "    position: §3 deg\n", "", to_world),
+      arm(sprung, "", to_world));
+  add("position of a joint at t = 0", driven(motion + "    position: §3 deg\n"), driven(motion));
+  add("velocity of a joint at t = 0", arm(sprung + "    velocity: §1 rad/s\n"), plain_arm);
+  add("velocity of a joint at t = 0", driven(motion + "    velocity: §1 rad/s\n"), driven(motion));
+  add("velocity of a free body at t = 0", floating(all_six + "    velocity: §[0, 0, 0, 0, 1 m/s, 0]\n"),
+      floating(all_six));
+  add("velocity of a free body at t = 0", sliding("    velocity: §[1 m/s, 0, 0]\n"), sliding(""));
+  add("velocity of a free body at t = 0", carried("    velocity: §[0, 1 m/s, 0]\n"), carried(""));
+
+  add("drive by a force", arm(sprung + "    drive: §{force: 0.3 N*m * sin(9*t)}\n"), plain_arm);
+  add("drive by a servo", arm(sprung + "    drive: §{servo: {target: 0.1 * sin(9*t), kp: 6}}\n"), plain_arm);
+  add("drive of a ball or free joint by a force",
+      arm(sprung + "    drive: §{force: [0.3 N*m * sin(9*t), 0, 0]}\n", "", "", "spherical"), ball);
+  add("drive of a ball or free joint by a servo",
+      arm(sprung + "    drive: §{servo: {target: [0.1 * sin(9*t), 0, 0], kp: 6}}\n", "", "", "spherical"),
+      ball);
+  add("largest force of a servo",
+      arm(sprung + "    drive: §{servo: {target: 0.2 * sin(9*t), kp: 6, max_force: 0.05}}\n"),
+      arm(sprung + "    drive: {servo: {target: 0.2 * sin(9*t), kp: 6}}\n"));
+  add("motion of a joint given in time", arm(sprung + "    motion: §0.1 rad * sin(9*t)\n"), plain_arm);
+  add("motion of a joint given in time", driven("    motion: §1 rad * t\n"),
+      driven("    motion: 2 rad * t\n"), true);
+
+  const std::string closed =
+      "loops:\n  tip:\n    type: spherical\n    a: a\n    b: b\n    at: [10 cm, 0, 0]\n";
+  const std::string universal =
+      "loops:\n  tip:\n    type: universal\n    a: a\n    b: b\n    at: [10 cm, 0, 0]\n";
+  add("loop", pair("loops:\n  §tip: {type: spherical, a: a, b: b, at: [10 cm, 0, 0]}\n"), pair(""));
+  add("stiffness or damping of a closing joint", pair(universal + "    stiffness: §4 N*m/rad\n"),
+      pair(universal));
+  add("stiffness or damping of a closing ball joint", pair(closed + "    stiffness: §4 N*m/rad\n"),
+      pair(closed));
+  add("limits of a closing joint", pair(universal + "    limits: §0.5 deg\n"), pair(universal));
+  add("limits of a closing joint", pair(closed + "    limits: §0.5 deg\n"), pair(closed));
+  add("restitution at the limits of a closing joint",
+      pair(universal + "    limits: 0.5 deg\n    restitution: §0.8\n"),
+      pair(universal + "    limits: 0.5 deg\n"));
+  add("tie", cord("", "ties:\n  §support: {on: cord@0.5, type: prismatic, axis: [1, 0, 0]}\n"), plain_cord);
+  add("tie whose place moves",
+      cord("",
+           "ties:\n  support:\n    on: cord@0.5\n    type: prismatic\n    axis: [1, 0, 0]\n    shift: §[0, 1 "
+           "cm * t, 0]\n"),
+      cord("", "ties:\n  support: {on: cord@0.5, type: prismatic, axis: [1, 0, 0]}\n"));
+  add("tie whose place moves", cord("", "ties:\n  support:\n    on: cord@0.5\n    turn: §[0, 0.2 * t, 0]\n"),
+      cord("", "ties:\n  support: {on: cord@0.5}\n"));
+  const auto spring = [](const std::string& more, const char* z = "10 cm") {
+    return cord("", "springs:\n  string:\n    between: [cord.tip, {on: world, at: [20 cm, 0, " +
+                        std::string(z) + "]}]\n    stiffness: 20 N/m\n" + more);
+  };
+  add("spring", spring(""), plain_cord);
+  add("damping of a spring", spring("    damping: §0.5 N*s/m\n"), spring(""));
+  add("spring that only pulls", spring("    tension_only: §true\n", "-10 cm"), spring("", "-10 cm"));
+
+  add("beam", plain_cord, other(plain_cord, "E: 100 MPa", "E: 150 MPa"), true);
+  add("beam that starts on a beam",
+      cord("  twig:\n    from: §cord@0.5\n    path: [[0, 0, 0], [0, 10 cm, 0]]\n    material: rubber\n    "
+           "section: round\n"),
+      plain_cord);
+  add("beam that bends in a plane only", cord("    planar: §true\n"), plain_cord);
+  add("damping of a beam", cord("    damping: §50 ms\n"), plain_cord, true);
+  add("root that is not clamped", cord("    root: §pinned\n    clamps: [{at: 1}]\n"),
+      cord("    clamps: [{at: 1}]\n"));
+  add("clamps of a beam", cord("    clamps: §[{at: 0.5}]\n"), plain_cord);
+  const std::string bow = "{arc: {radius: 20 cm, angle: 60 deg}}";
+  add("beam that is straight at ease", cord("    straight: §true\n", "", "", bow), cord("", "", "", bow));
+  add("air_damping of a beam", cord("    air_damping: §9 Hz\n"), plain_cord);
+  add("velocity of a beam at t = 0", cord("    velocity: §[0, 0.5 m/s, 0]\n"), plain_cord);
+  add("yield stress", cord("", "", "    yield: §1 MPa\n"), plain_cord);
+  add("strength", cord("", "", "    strength: §10 kPa\n"), plain_cord);
+  add("creep", cord("", "", "    creep: §{rate: 0.2 Hz, stress: 10 kPa}\n"), plain_cord);
+  add("fatigue", cord("", "", "    fatigue: §{rate: 0.2 Hz, stress: 10 kPa}\n"), plain_cord);
+
+  add("force or moment at a point", cord("", "  push: {on: cord@0.5, force: [0, 0.03 N, 0]}\n"), plain_cord,
+      true);
+  add("load that turns with its body",
+      cord("", "  push: {on: cord@0.5, force: [0, 0, 0.1 N], follows: true}\n"),
+      cord("", "  push: {on: cord@0.5, force: [0, 0, 0.1 N]}\n"));
+  add("load along a beam", cord("", "  snow: {along: cord, force_per_length: [0, 0, -0.2 N/m]}\n"),
+      plain_cord);
+  add("rider",
+      arm(sprung, "",
+          "riders:\n  §car: {on: [{body: arm, from: [-5 cm, 0, 0], to: [5 cm, 0, 0]}], mass: 0.2 kg, "
+          "position: 9 cm}\n"),
+      plain_arm);
+  add("wind", arm(sprung, "", "wind: §{velocity: [0, 0, 20 m/s]}\n"), plain_arm);
+  add("wind", cord("", "wind: §{velocity: [0, 5 m/s, 0]}\n"), plain_cord);
+  add("gravity that changes in time", cord("", "gravity: [0, 0, \"-9.81 m/s2 * (1 + t)\"]\n"), plain_cord);
+  add("cut of a beam", cord("", "changes:\n  - §{at: 0.05 s, beam: cord, cut: 0.5}\n"), plain_cord);
+  add("growth, new material or section of a beam",
+      cord("", "changes:\n  - §{at: 0.05 s, beam: cord, section: flat}\n"), plain_cord);
+  add("contact", arm(sprung, "", "contact: §{planes: [{at: [0, 0, -2 cm]}]}\n"), plain_arm);
+  add("contact", cord("", "contact: §{planes: [{at: [0, 0, -6 mm]}]}\n"), plain_cord);
+  add("restitution of contact", sliding("    velocity: [0, 0, -1 m/s]\n", "  restitution: §0.7\n"),
+      sliding("    velocity: [0, 0, -1 m/s]\n"));
+
+  add("probe of a joint", arm(sprung, "", "probes:\n  - §root.angle\n"), plain_arm);
+  add("probe of a closing joint", pair(universal + "probes:\n  - §tip.angle\n"), pair(universal));
+  const std::string car =
+      "riders:\n  car: {on: [{body: arm, from: [-5 cm, 0, 0], to: [5 cm, 0, 0]}], mass: 0.2 kg, position: 9 "
+      "cm}\n";
+  add("probe of a rider", arm(sprung, "", car + "probes:\n  - §car.position\n"), arm(sprung, "", car));
+  for (const char* q : {"tension", "curvature", "twist", "bending_moment", "torque"})
+    add("probe of a thread: tension, curvature, twist, moment, torque",
+        cord("", "probes:\n  - §cord@0.5." + std::string(q) + "\n"), plain_cord);
+  add("probe of contact: count, overlap", lying("", "", "probes:\n  - §contact.count\n"), lying(""));
+  add("probe of contact: count, overlap", lying("", "", "probes:\n  - §contact.overlap\n"), lying(""));
+  add("probe of contact: count, overlap", sliding("", "", "probes:\n  - §contact.count\n"), sliding(""));
+  // end
+  return all;
+}
+
+std::string clean(std::string text) {
+  for (std::size_t at; (at = text.find("§")) != std::string::npos;) text.erase(at, std::string("§").size());
+  return text;
+}
+
+struct Position {
+  int line = 1, column = 1;
+  bool operator==(const Position&) const = default;
+};
+std::optional<Position> marked(const std::string& text) {
+  const std::size_t at = text.find("§");
+  if (at == std::string::npos) return std::nullopt;
+  Position p;
+  for (std::size_t i = 0; i < at; ++i) {
+    ++p.column;
+    if (text[i] == '\n') ++p.line, p.column = 1;
+  }
+  return p;
+}
+
+// Everything an answer says, by name.
+struct Given {
+  std::string failure;  // why there is none
+  std::map<std::string, std::vector<double>> shape;
+  std::map<std::string, double> scalars;
+};
+
+void take(const result::Layout& layout, const result::Snapshot& shot, Given& out, const std::string& prefix) {
+  const auto put = [](std::vector<double>& to, const Vec3& x) { to.insert(to.end(), {x.x(), x.y(), x.z()}); };
+  for (std::size_t i = 0; i < layout.frames.size(); ++i) {
+    auto& to = out.shape[prefix + layout.frames[i].name];
+    put(to, shot.positions[i]);
+    put(to, shot.rotations[i].vec());
+  }
+  std::size_t next = 0;
+  for (const auto& line : layout.polylines)
+    for (int k = 0; k < line.points; ++k) put(out.shape[prefix + "line " + line.name], shot.points[next++]);
+  for (std::size_t i = 0; i < layout.scalars.size(); ++i) {
+    const std::string& name = layout.scalars[i].name;
+    // Rounding, and what a method counts of its own work.
+    if (name != "energy.remainder" && !name.starts_with("adaptive.") && !name.starts_with("rom."))
+      out.scalars[prefix + name] = shot.scalars[i];
+  }
+}
+
+void check(const result::SolveReport& report) {
+  if (!report.ok()) throw std::runtime_error(report.message);
+}
+
+void run(const Scene& scene, sim::Method method, Given& out) {
+  sim::RunOptions options = scene.run;
+  options.method = method;
+  sim::Driver driver(scene.model, options);
+  result::Snapshot shot;
+  for (int i = 0; i < steps; ++i) {
+    check(driver.step(options.step));
+    driver.set_clock(i + 1, (i + 1) * options.step);
+    if (i + 1 == steps / 2 || i + 1 == steps) {
+      driver.observe(shot);
+      take(driver.layout(), shot, out, i + 1 == steps ? "" : "half-way ");
+    }
+  }
+}
+
+void rest_of_chain(const Scene& scene, Given& out) {
+  chain::Options options;
+  options.time = static_time;
+  const chain::System system = chain::compile(scene.model, options);
+  chain::Solver solver(system.structure());
+  chain::Rest rest = system.rest();
+  check(solver.solve(rest, 1).report);
+  result::Snapshot shot;
+  chain::observe(system, solver, rest, shot);
+  take(system.layout(), shot, out, "");
+  const auto stations = chain::stresses(system, solver, rest);
+  for (std::size_t i = 0; i < stations.size(); ++i)
+    if (std::isfinite(stations[i].safety)) out.scalars[fmt::format("safety {}", i)] = stations[i].safety;
+  // And as a history, for what changes with time.
+  chain::History history(scene.model);
+  for (const double t : {0.0, 0.25, 0.5, 1.0}) check(history.advance_to(t).report);
+  chain::observe(history.system(), history.solver(), history.rest(), shot);
+  take(history.system().layout(), shot, out, "history ");
+  out.scalars["severed"] = static_cast<double>(history.severed().size());
+}
+
+Given answer_of(const Scene& scene, Question question) {
+  Given out;
+  try {
+    result::Snapshot shot;
+    switch (question) {
+      case Question::chain_static:
+        rest_of_chain(scene, out);
+        break;
+      case Question::articulated_static: {
+        const auto system = articulated::compile(scene.model, scene.run.articulated);
+        articulated::State state = system.rest();
+        state.t = static_time;
+        articulated::Workspace w(system);
+        check(articulated::solve_static(system, state, w).report);
+        articulated::observe(system, state, w, shot);
+        take(system.layout(), shot, out, "");
+        break;
+      }
+      case Question::thread_static: {
+        const auto system = thread::compile(scene.model, scene.run.thread);
+        thread::State state = system.rest();
+        state.t = static_time;
+        thread::Workspace w(system);
+        check(thread::solve_static(system, state, w).report);
+        thread::observe(system, state, w, shot);
+        take(system.layout(), shot, out, "");
+        break;
+      }
+      case Question::articulated_run:
+        run(scene, sim::Method::articulated, out);
+        break;
+      case Question::thread_run:
+        run(scene, sim::Method::thread, out);
+        break;
+      case Question::rom_run:
+        run(scene, sim::Method::rom, out);
+        break;
+      case Question::adaptive_run:
+        run(scene, sim::Method::adaptive, out);
+        break;
+    }
+  } catch (const std::exception& error) {
+    out = {};
+    out.failure = error.what();
+  }
+  return out;
+}
+
+// What differs first, or nothing. Shapes are held against their size, scalars against each other.
+std::string difference(const Given& a, const Given& b, double tolerance) {
+  double size = 0;
+  for (const Given* g : {&a, &b})
+    for (const auto& [name, list] : g->shape)
+      for (const double x : list) size = std::max(size, std::abs(x));
+  for (const auto& [name, list] : a.shape) {
+    const auto other = b.shape.find(name);
+    if (other == b.shape.end()) continue;
+    if (list.size() != other->second.size()) return name + " has another size";
+    for (std::size_t i = 0; i < list.size(); ++i)
+      if (!(std::abs(list[i] - other->second[i]) <= tolerance * size))
+        return fmt::format("{}: {:.9g} and {:.9g}", name, list[i], other->second[i]);
+  }
+  for (const auto& [name, x] : a.scalars) {
+    const auto other = b.scalars.find(name);
+    if (other == b.scalars.end()) {
+      if (std::isfinite(x)) return "only one has " + name;
+      continue;
+    }
+    const double y = other->second, scale = std::max(std::abs(x), std::abs(y));
+    if (!(std::abs(x - y) <= 1e3 * tolerance * scale + tolerance))
+      return fmt::format("{}: {:.9g} and {:.9g}", name, x, y);
+  }
+  return "";
+}
+
+bool has_place(const std::vector<Problem>& problems, const Place& p) {
+  return std::any_of(problems.begin(), problems.end(), [&](const Problem& x) {
+    return x.kind == p.kind && x.name == p.name && x.field == p.field;
+  });
+}
+
+struct Loaded {
+  const Case* source;
+  Scene with, without;
+  std::vector<Place> places;
+  std::map<Question, std::string> compared;
+};
+
+class Features : public testing::Test {
+ protected:
+  static std::string first(const std::vector<Problem>& problems) { return to_string(problems.front()); }
+
+  static std::string objection(const Loaded& c, Question q) {
+    if (auto found = sim::objections(c.without.model, c.without.run, q); !found.empty())
+      return "without it: " + first(found);
+    if (auto found = sim::objections(c.with.model, c.with.run, q); !found.empty())
+      return "with it: " + first(found);
+    return "";
+  }
+
+  // Empty: they are the same. nullopt: no answer.
+  static std::optional<std::string> compare(const Loaded& c, Question q, double tolerance, std::string& why) {
+    if (why = objection(c, q); !why.empty()) return std::nullopt;
+    const Given a = answer_of(c.with, q), b = answer_of(c.without, q);
+    if (!a.failure.empty() || !b.failure.empty()) {
+      why = "fails: " + a.failure + " / " + b.failure;
+      return std::nullopt;
+    }
+    return difference(a, b, tolerance);
+  }
+
+  // The columns that a probe asks for; empty: they are not there.
+  static std::string column_of(const Loaded& c, Question q, std::string& why) {
+    const std::string& name = c.places[0].name;
+    std::string found;
+    for (const auto& [column, x] : answer_of(c.with, q).scalars) {
+      if (column != name && !column.starts_with(name + ".")) continue;
+      if (!std::isfinite(x)) return why = column + " is not finite", "";
+      found = column;
+    }
+    if (found.empty()) why = "there is no column " + name;
+    return found;
+  }
+
+  static std::string wrong_place(const Loaded& c, Question q) {
+    const std::vector<Problem> found = refusals(c.with.model, q);
+    for (const Place& p : c.places) {
+      const auto at = std::find_if(found.begin(), found.end(), [&](const Problem& x) {
+        return x.kind == p.kind && x.name == p.name && x.field == p.field;
+      });
+      if (at == found.end()) return "is not refused";
+    }
+    const auto wanted = marked(c.source->with);
+    if (!wanted) return "has no mark";
+    Problem first{c.places[0].kind, c.places[0].name, c.places[0].field, "x"};
+    const auto located = locate(c.with, ModelError({first}));
+    if (located.size() != 1) return "has no place";
+    if (Position{located[0].line, located[0].column} == *wanted) return "";
+    return fmt::format("stands at {}:{}, not {}:{}", wanted->line, wanted->column, located[0].line,
+                       located[0].column);
+  }
+};
+
+// Cells that no pair of scenes proves yet: "feature / question". It must only shrink.
+const std::set<std::string> unproven = {};
+
+TEST_F(Features, EveryFeatureMattersOrIsRefused) {
+  const std::vector<Case> list = cases();
+  std::map<std::string, std::vector<Loaded>> by_feature;
+  std::set<std::string> names;
+  for (const Feature& f : all_features()) names.insert(f.name);
+  for (const Case& c : list) {
+    if (!names.contains(c.feature)) {
+      ADD_FAILURE() << "no feature \"" << c.feature << "\"";
+      continue;
+    }
+    try {
+      by_feature[c.feature].push_back(
+          {&c, parse(clean(c.with), "with.yaml"), parse(clean(c.without), "without.yaml"), {}, {}});
+    } catch (const SceneError& error) {
+      ADD_FAILURE() << c.feature << ": " << error.what();
+    }
+  }
+  std::map<char, int> proven, counted;
+  int by_structure = 0;
+  for (const Feature& f : all_features()) {
+    std::vector<Loaded>& scenes = by_feature[f.name];
+    for (Loaded& c : scenes) {
+      f.find(c.with.model, c.places);
+      std::vector<Place> other;
+      f.find(c.without.model, other);
+      EXPECT_FALSE(c.places.empty()) << f.name << " is not found in\n" << c.source->with;
+      EXPECT_EQ(!other.empty(), c.source->in_both) << f.name << " is found in\n" << c.source->without;
+    }
+    std::erase_if(scenes, [](const Loaded& c) { return c.places.empty(); });
+    for (const Question q : all_questions) {
+      const Answer wanted = answer(f, q);
+      const std::string cell = fmt::format("{} / {}", f.name, to_string(q));
+      ++counted[static_cast<char>(wanted)];
+      bool good = false, structural = true;
+      std::string said, why;
+      for (const Loaded& c : scenes) {
+        why.clear();
+        if (wanted == Answer::refused) {
+          why = wrong_place(c, q);
+          good = good || why.empty();
+          if (!why.empty()) ADD_FAILURE() << cell << ": " << why << " in\n" << c.source->with;
+        } else if (wanted == Answer::honoured) {
+          auto d = compare(c, q, 1e-9, why);
+          if (d && c.places[0].kind == "probe") d = column_of(c, q, why);
+          good = good || (d && !d->empty());
+          if (d && d->empty() && why.empty()) why = "changes nothing";
+        } else {
+          if (wanted == Answer::told && !has_place(not_looked_at(c.with.model, q), c.places[0])) {
+            ADD_FAILURE() << cell << ": is not told";
+            continue;
+          }
+          const auto d = compare(c, q, 1e-9, why);
+          good = good || (d && d->empty());
+          if (d && !d->empty()) {
+            ADD_FAILURE() << cell << ": matters: " << *d << " in\n" << c.source->with;
+            why = "matters";
+          }
+          structural = structural && why.starts_with("without it: ");
+        }
+        if (!why.empty()) said += "\n    " + why;
+        if (good && wanted == Answer::honoured) break;
+      }
+      if (!good && structural && wanted == Answer::without_effect) good = true, ++by_structure;
+      if (good) {
+        ++proven[static_cast<char>(wanted)];
+        EXPECT_FALSE(unproven.contains(cell)) << cell << " is proven: take it from the list";
+      } else if (!unproven.contains(cell)) {
+        ADD_FAILURE() << cell << ": '" << static_cast<char>(wanted) << "' is not proven" << said;
+      }
+    }
+  }
+  const std::size_t features = all_features().size();
+  std::printf("%zu features x %zu questions: %zu cells\n", features, std::size(all_questions),
+              features * std::size(all_questions));
+  for (const auto& [letter, count] : counted)
+    std::printf("  '%c': %d of %d\n", letter, proven[letter], count);
+  std::printf("  of those 'o' %d are refused for other reasons whatever the scene\n", by_structure);
+}
+
+}  // namespace
+}  // namespace limber::scene
