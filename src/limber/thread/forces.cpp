@@ -111,11 +111,82 @@ void add_stiffness(const Spot& at, const std::array<double, 4>& n, const Mat3& K
     }
 }
 
+// A spring off the midline: its force turns the nodes around too. The point moves by N dx + Σ c_j θ_j × P_j
+// a, and θ_j × (θ_j × P_j a) in second order: JᵀKJ and c_j ((f·a) − sym(f aᵀ)) on the turns. What the section
+// strains meanwhile is left out of the latter.
+struct Lever {
+  const Tether& k;
+  const Spot& at;
+  const std::array<double, 4>& n;
+  WorkspaceData& w;
+
+  double share(int side) const { return side == 0 ? 1 - at.xi : at.xi; }
+
+  void add_moments(const Vec3& force) const {
+    for (int side = 0; side < 2; ++side)
+      if (share(side) > 0)
+        add_moment(w, at.slot + side, share(side) * (node_axes(w, at.slot + side) * k.arm).cross(force));
+  }
+
+  // Of the point, by the rates of the gradients: (e − ê)/ch.
+  Vec3 rate(const double* e, double ch) const {
+    Vec3 sum = Vec3::Zero();
+    for (int side = 0; side < 2; ++side)
+      for (int c = 0; c < 3; ++c)
+        for (int i = 0; i < 3; ++i) {
+          const int q = 12 * (at.slot + side) + 3 + 3 * c + i;
+          sum[i] += share(side) * k.arm[c] * (e[q] - w.e_hat[q]) / ch;
+        }
+    return sum;
+  }
+
+  using Turn = Eigen::Matrix<double, 3, 9>;
+  // The turn that a motion A of the gradient is, in node axes: θ = G⁻¹ axial(A − Aᵀ).
+  Turn turn(int node) const {
+    const Table& u = w.elements.strain;
+    Mat3 U;
+    U << u[0][node], u[3][node], u[4][node], u[3][node], u[1][node], u[5][node], u[4][node], u[5][node],
+        u[2][node];
+    U += Mat3::Identity();
+    Turn axial = Turn::Zero();
+    for (int i = 0; i < 3; ++i) {
+      const int a = (i + 1) % 3, b = (i + 2) % 3;
+      axial(i, 3 * a + b) = 1;
+      axial(i, 3 * b + a) = -1;
+    }
+    return (U.trace() * Mat3::Identity() - U).inverse() * axial;
+  }
+
+  void add_stiffness(const Mat3& K, const Vec3& force) const {
+    Eigen::Matrix<double, 3, 12> J[2];
+    using Block = Eigen::Matrix<double, 12, 12, Eigen::RowMajor>;
+    for (int side = 0; side < 2; ++side) {
+      const int node = at.slot + side;
+      const Mat3 P = node_axes(w, node);
+      const Turn T = turn(node);
+      J[side].setZero();
+      J[side].leftCols<3>() = n[2 * side] * P;
+      J[side].middleCols<3>(3) = n[2 * side + 1] * P;
+      J[side].rightCols<9>() -= share(side) * P * math::skew(k.arm) * T;
+      const Vec3 f = P.transpose() * force;
+      const Mat3 fa = f * k.arm.transpose();
+      const Mat3 bend = share(side) * (f.dot(k.arm) * Mat3::Identity() - 0.5 * (fa + fa.transpose()));
+      Eigen::Map<Block> D(w.elements.D.data() + 144 * static_cast<std::size_t>(node));
+      D += J[side].transpose() * K * J[side];
+      D.bottomRightCorner<9, 9>() += T.transpose() * bend * T;
+    }
+    Eigen::Map<Block> O(w.elements.O.data() + 144 * static_cast<std::size_t>(at.slot));
+    O += J[0].transpose() * K * J[1];
+  }
+};
+
 void tether(const SystemData& s, const State& state, const Tether& k, const double* e, double ch,
             bool tangent, WorkspaceData& w) {
   const Spot at = spot_at(s, state, k.thread, k.s);
   const Vec3 anchor = k.body < 0 ? k.p : w.X_WB[k.body] * k.p;
-  const Vec3 d = midline(e, at.slot, w.length[at.slot], at.xi).x - anchor;
+  const Vec3 midpoint = midline(e, at.slot, w.length[at.slot], at.xi).x;
+  const bool off = !k.arm.isZero(0);
+  const Vec3 d = (off ? tether_point(s, state, e, k, w) : midpoint) - anchor;
   const double length = d.norm();
   const auto n = hermite(at.xi, w.length[at.slot]);
   const double stretch = length - k.rest_length;
@@ -123,13 +194,17 @@ void tether(const SystemData& s, const State& state, const Tether& k, const doub
   const Vec3 u = length > 1e-12 ? Vec3(d / length) : Vec3(Vec3::Zero());
   double pull = k.stiffness * stretch;
   if (ch > 0 && k.damping > 0)  // the anchor rests: refused otherwise
-    pull += k.damping / ch * u.dot(d + anchor - midline(w.e_hat.data(), at.slot, w.length[at.slot], at.xi).x);
+    pull += k.damping / ch * u.dot(midpoint - midline(w.e_hat.data(), at.slot, w.length[at.slot], at.xi).x);
+  const Lever lever{k, at, n, w};
+  if (off && ch > 0 && k.damping > 0) pull += k.damping * u.dot(lever.rate(e, ch));
   add_force(w.external.data(), at.slot, n, -pull * u);
+  if (off) lever.add_moments(-pull * u);
   if (!tangent) return;
   // k uuᵀ and the part across it that is not negative; a zero-length spring pulls in all directions.
   const double across = length > 1e-12 ? std::max(0.0, k.stiffness * stretch / length) : k.stiffness;
   const double along = k.stiffness + (ch > 0 ? k.damping / ch : 0);
   const Mat3 K = across * Mat3::Identity() + (along - across) * u * u.transpose();
+  if (off) return lever.add_stiffness(K, -pull * u);
   add_stiffness(at, n, K, w);
 }
 
@@ -202,6 +277,16 @@ Midline midline(const double* e, int slot, double l, double xi) {
   return out;
 }
 
+Vec3 tether_point(const SystemData& s, const State& state, const double* e, const Tether& k,
+                  const WorkspaceData& w) {
+  const Spot at = spot_at(s, state, k.thread, k.s);
+  Vec3 x = midline(e, at.slot, w.length[at.slot], at.xi).x;
+  if (k.arm.isZero(0)) return x;
+  if (at.xi < 1) x += (1 - at.xi) * (rotation_of(e + 12 * at.slot + 3) * k.arm);
+  if (at.xi > 0) x += at.xi * (rotation_of(e + 12 * at.slot + 15) * k.arm);
+  return x;
+}
+
 bool evaluate(const SystemData& s, const double* e, WorkspaceData& w) { return evaluate_all(s, e, false, w); }
 
 bool evaluate_tangent(const SystemData& s, const double* e, const MassWeight& weight, WorkspaceData& w) {
@@ -248,9 +333,8 @@ double potential(const SystemData& s, const State& state, const double* e, doubl
     for (int p = 0; p < 4; ++p)
       for (int i = 0; i < 3; ++i) sum -= g[i] * c.mu(0, p) * e[12 * c.node + 3 * p + i];
   for (const Tether& k : s.tethers) {
-    const Spot at = spot_at(s, state, k.thread, k.s);
     const Vec3 anchor = k.body < 0 ? k.p : w.X_WB[k.body] * k.p;
-    const double stretch = (midline(e, at.slot, w.length[at.slot], at.xi).x - anchor).norm() - k.rest_length;
+    const double stretch = (tether_point(s, state, e, k, w) - anchor).norm() - k.rest_length;
     if (!k.tension_only || stretch > 0) sum += 0.5 * k.stiffness * stretch * stretch;
   }
   return sum;

@@ -78,6 +78,18 @@ Spot sample_spot(const State& state, const Piece& piece, int sample) {
   return {slot, last ? 1 : (place - state.place[slot]) / span};
 }
 
+Mat3 rotation_of(const double* gradient) {
+  Mat3 P = Eigen::Map<const Mat3>(gradient);
+  for (int i = 0; i < 20; ++i) {
+    const Mat3 inverse = P.inverse().transpose();
+    const Mat3 next = 0.5 * (P + inverse);
+    const double change = (next - P).cwiseAbs().maxCoeff();
+    P = next;
+    if (change < 1e-14) break;
+  }
+  return P;
+}
+
 void set_mesh(const SystemData& s, const State& state, WorkspaceData& w) {
   if (w.place == state.place && w.first == state.first) return;
   if (state.node_count() > s.capacity() || state.first.size() != s.threads.size() + 1)
@@ -192,17 +204,8 @@ void interpolate_position(const double* q, double l, double* out) {  // x and x_
 // The new node's gradient: rotation half way, stretch the mean, so that no strain appears.
 void interpolate_gradient(const double* q, double* out) {
   const auto part = [](const double* p, Mat3& P, Mat3& U) {
-    Mat3 F;
-    for (int c = 0; c < 9; ++c) F(c % 3, c / 3) = p[3 + c];
-    P = F;
-    for (int i = 0; i < 20; ++i) {
-      const Mat3 inverse = P.inverse().transpose();
-      const Mat3 next = 0.5 * (P + inverse);
-      const double change = (next - P).cwiseAbs().maxCoeff();
-      P = next;
-      if (change < 1e-14) break;
-    }
-    U = P.transpose() * F;
+    P = rotation_of(p + 3);
+    U = P.transpose() * Eigen::Map<const Mat3>(p + 3);
   };
   Mat3 P1, U1, P2, U2;
   part(q, P1, U1);

@@ -140,9 +140,11 @@ struct Observer {
     }
   }
 
+  Vec3 end_of(const Tether& k) const { return tether_point(s, state, state.e.data(), k, w); }
+
   double spring(const Column& c) const {
     const Tether& k = s.tethers[c.spring];
-    const double length = (at(k.thread, k.s).x - body(k.body) * k.p).norm();
+    const double length = (end_of(k) - body(k.body) * k.p).norm();
     if (c.quantity == Quantity::spring_length) return length;
     const double stretch = length - k.rest_length;
     return k.tension_only && stretch < 0 ? 0 : k.stiffness * stretch;
@@ -222,7 +224,7 @@ struct Observer {
       next += static_cast<std::size_t>(p.rings);
     }
     for (const Tether& k : s.tethers) {
-      snapshot.points[next++] = at(k.thread, k.s).x;
+      snapshot.points[next++] = end_of(k);
       snapshot.points[next++] = body(k.body) * k.p;
     }
   }
@@ -242,10 +244,8 @@ result::Energy energy_now(const SystemData& s, const State& state, WorkspaceData
   out.gravity = potential(s, state, state.e.data(), state.t, 1, w);
   // The springs of tethers are elastic.
   for (const Tether& k : s.tethers) {
-    const Spot at = spot_at(s, state, k.thread, k.s);
     const Vec3 anchor = k.body < 0 ? k.p : w.X_WB[k.body] * k.p;
-    const double stretch =
-        (midline(state.e.data(), at.slot, w.length[at.slot], at.xi).x - anchor).norm() - k.rest_length;
+    const double stretch = (tether_point(s, state, state.e.data(), k, w) - anchor).norm() - k.rest_length;
     const double v = k.tension_only && stretch < 0 ? 0 : 0.5 * k.stiffness * stretch * stretch;
     out.gravity -= v;
     out.elastic += v;

@@ -109,6 +109,7 @@ struct LineLoad {
 struct Tether {
   int thread = 0;
   double s = 0;
+  Vec3 arm = Vec3::Zero();  // from the midline, in the node's axes
   int body = -1;
   Vec3 p = Vec3::Zero();
   double stiffness = 0, damping = 0, rest_length = 0;
@@ -383,6 +384,11 @@ void keep_matrix(int nodes, WorkspaceData& w);  // before it is factored, if onl
 bool hold_solids(const SystemData& s, int nodes, WorkspaceData& w);
 // The motion with the forces c.last at these places, into w.delta.
 void apply_last_forces(const std::vector<Touch>& touches, int nodes, WorkspaceData& w);
+
+// Where a spring holds a thread: x + Σ c_j P_j a over the nodes around, with c_j their shares of the place.
+Vec3 tether_point(const SystemData& s, const State& state, const double* e, const Tether& k,
+                  const WorkspaceData& w);
+Mat3 rotation_of(const double* gradient);  // mesh.cpp: polar, of x_,x x_,y x_,z
 
 // Position of the midline and of a director in a slot.
 struct Midline {
