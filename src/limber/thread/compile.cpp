@@ -178,9 +178,8 @@ struct Compiler {
   // 3e-2 at 60).
   void refuse_sharp_bends(const Beam& beam, const ThreadInfo& t) {
     constexpr double most = 45 * pi / 180;
-    const int stride = t.fine / t.elements;
-    for (int i = 0; i + stride <= t.fine; i += stride) {
-      const double turn = math::so3_log(t.start[i].R.transpose() * t.start[i + stride].R).norm();
+    for (int i = 0; i < t.fine; ++i) {  // an adaptive mesh is split where it bends, down to these
+      const double turn = math::so3_log(t.start[i].R.transpose() * t.start[i + 1].R).norm();
       if (turn <= most) continue;
       return refuse(
           "beam", beam.name, "path",
