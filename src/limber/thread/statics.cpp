@@ -122,6 +122,32 @@ void refuse_contact(const SystemData& s) {
                             "`air_damping`) finds where they come to rest"}});
 }
 
+// On the mesh as it is; the state is left there, at rest.
+bool rest_on_mesh(const SystemData& s, State& state, WorkspaceData& w, const StaticOptions& options,
+                  int load_steps, StaticResult& out) {
+  set_mesh(s, state, w);
+  set_damping(s, state, 0, w);
+  w.scale_h = s.damps ? -1 : 0;
+  Relaxation solver{s, state, w, options, out};
+  std::copy_n(state.e.begin(), state.e.size(), w.e.begin());
+  for (int k = 1; k <= load_steps; ++k) {
+    solver.load = static_cast<double>(k) / load_steps;
+    if (solver.relax()) continue;
+    out.report.status = result::Status::not_converged;
+    out.report.message = fmt::format(
+        "no equilibrium found in {} iterations at {:.0f} % of the load: forces of {:.2g} of those that act "
+        "are left",
+        out.report.total_iterations, 100 * solver.load, out.residual);
+    return false;
+  }
+  std::copy_n(w.e.begin(), state.e.size(), state.e.begin());
+  std::fill(state.v.begin(), state.v.end(), 0.0);
+  state.e_before = state.e;
+  state.v_before = state.v;
+  state.h_before = 0;
+  return true;
+}
+
 }  // namespace
 
 StaticResult solve_static(const System& system, State& state, Workspace& workspace,
@@ -130,27 +156,17 @@ StaticResult solve_static(const System& system, State& state, Workspace& workspa
   WorkspaceData& w = workspace.data();
   refuse_contact(s);
   StaticResult out;
+  const State before = state;
   make_cuts(s, state, w);
-  set_mesh(s, state, w);
-  set_damping(s, state, 0, w);
-  w.scale_h = s.damps ? -1 : 0;
-  Relaxation solver{s, state, w, options, out};
-  std::copy_n(state.e.begin(), state.e.size(), w.e.begin());
-  for (int k = 1; k <= options.load_steps; ++k) {
-    solver.load = static_cast<double>(k) / options.load_steps;
-    if (solver.relax()) continue;
-    out.report.status = result::Status::not_converged;
-    out.report.message = fmt::format(
-        "no equilibrium found in {} iterations at {:.0f} % of the load: forces of {:.2g} of those that act "
-        "are left",
-        out.report.total_iterations, 100 * solver.load, out.residual);
+  bool found = rest_on_mesh(s, state, w, options, options.load_steps, out);
+  // The mesh is chosen at rest and rest found on it, until it stays. A round splits an element once.
+  const int most_rounds = 4 * s.options.levels;
+  for (int round = 0; found && round < most_rounds && adapt(s, state, w); ++round)
+    found = rest_on_mesh(s, state, w, options, 1, out);
+  if (!found) {
+    state = before;
     return out;
   }
-  std::copy_n(w.e.begin(), state.e.size(), state.e.begin());
-  std::fill(state.v.begin(), state.v.end(), 0.0);
-  state.e_before = state.e;
-  state.v_before = state.v;
-  state.h_before = 0;
   out.energy = energy(system, state, workspace);
   out.report.iterations = static_cast<int>(out.report.total_iterations);
   return out;
