@@ -57,6 +57,8 @@ struct State {
   std::vector<double> a;                // last accelerations: the first guess of the next step
   double part = 0;                      // [s] last part of an adaptive step
   double dissipated = 0, work = 0;      // [J] since the start: taken by dampers, given by loads and drives
+  double made = 0;                      // [J] out of nothing by the integrator, less what it lost by mistake
+  double at_stake = 0;                  // [J] most that moved in a step so far
   std::string save() const;             // bytes
   void load(const std::string& bytes);  // throws std::invalid_argument if they are no state of this size
 };

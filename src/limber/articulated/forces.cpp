@@ -368,7 +368,8 @@ Vec6 joint_force(const SystemData& s, int i, const double* q, const double* v, d
   return force;
 }
 
-double elastic_energy(const SystemData& s, const double* q, const std::vector<LinkMotion>& links) {
+double elastic_energy(const SystemData& s, const double* q, const std::vector<LinkMotion>& links,
+                      std::vector<LoopState>* scratch) {
   double sum = 0;
   for (int i = 0; i < s.tree.size(); ++i)
     if (s.tree[i].dofs > 0)
@@ -379,7 +380,8 @@ double elastic_energy(const SystemData& s, const double* q, const std::vector<Li
   for (const PairSpring& p : s.pair_springs)
     sum += elastic::spring_energy(p.law, links[p.a.link].X_WM, p.a.p, links[p.b.link].X_WM, p.b.p);
   if (std::any_of(s.loops.begin(), s.loops.end(), [](const CompiledLoop& l) { return l.has_law; })) {
-    std::vector<LoopState> loops(s.loops.size());
+    std::vector<LoopState> own(scratch ? 0 : s.loops.size());
+    std::vector<LoopState>& loops = scratch ? *scratch : own;
     place_loops(s, links, loops);
     for (std::size_t l = 0; l < s.loops.size(); ++l) sum += loop_energy(s, static_cast<int>(l), loops[l]);
   }

@@ -23,7 +23,8 @@ Blocks::Blocks(const SystemData& s)
       scratch_twist(s.tree.size()),
       residual(s.tree.v_count()),
       limit_force(s.limits.size()),
-      limit_row(s.limits.size()) {
+      limit_row(s.limits.size()),
+      limit_start(s.limits.size()) {
   if (s.loop_plan) {
     many = std::make_unique<multibody::ManyLoops>(s.tree, s.pattern, s.loop_plan);
   } else if (s.solver == Solver::gaba) {

@@ -28,6 +28,7 @@ std::string State::save() const {
   out.put(t), out.put(step);
   out.put(q), out.put(v), out.put(a);
   out.put(part), out.put(dissipated), out.put(work);
+  out.put(made), out.put(at_stake);
   return out.take();
 }
 
@@ -37,6 +38,7 @@ void State::load(const std::string& bytes) {
   in.get(copy.t), in.get(copy.step);
   in.get(copy.q), in.get(copy.v), in.get(copy.a);
   in.get(copy.part), in.get(copy.dissipated), in.get(copy.work);
+  in.get(copy.made), in.get(copy.at_stake);
   in.end();
   *this = std::move(copy);
 }
@@ -58,6 +60,11 @@ void Workspace::fill_with_nan() {
   for (auto* list : {&w.wrench, &w.a_body, &w.aba.a_body})
     for (Vec6& x : *list) x.setConstant(nan);
   for (Mat6& block : w.body_block) block.setConstant(nan);
+  for (KnownEnergy* e : {&w.at_start, &w.at_end}) {
+    std::fill(e->q.begin(), e->q.end(), nan);
+    std::fill(e->v.begin(), e->v.end(), nan);
+    e->kinetic = e->total = e->rounding = nan;
+  }
   for (auto* list : {&w.aba.inertia, &w.aba.passed})
     for (auto& I : *list) {
       I.A = I.B = I.C = Mat3::Constant(nan);

@@ -23,10 +23,8 @@ using result::SolveReport;
 using result::Status;
 
 namespace {
-constexpr int max_rounds = 30;       // of the active set
-constexpr int max_split_depth = 10;  // a step is halved this often at most
-constexpr double most_gain = 0.05;   // of its kinetic energy, by a step of first order
-constexpr double most_turn = 0.1;    // [rad] by velocity terms that a single solve takes as they were
+constexpr int max_rounds = 30;     // of the active set
+constexpr double most_turn = 0.1;  // [rad] by velocity terms that a single solve takes as they were
 constexpr double stalled =
     1e-7;  // a residual that no longer falls is accepted below this (rounding of stiff systems)
 }  // namespace
@@ -42,8 +40,7 @@ bool Stepper::advance(double t, double h, int depth) {
     good = attempt(t, h);
     closed_stages_ = false;
   }
-  if (good && !second_order && has_loops() && depth < max_split_depth && (depth > 0 || turns_fast(h)))
-    good = gained_energy(t, h) <= most_gain / (1 << depth);
+  good = good && !makes_energy(t, h, depth);
   if (good) {
     commit();
     return true;
@@ -52,33 +49,6 @@ bool Stepper::advance(double t, double h, int depth) {
   ++report_.substeps;
   report_.status = Status::ok;
   return advance(t, h / 2, depth + 1) && advance(t + h / 2, h / 2, depth + 1);
-}
-
-// Whether a link turns by more than a fiftieth of a radian in a step. What velocity terms can gain in a whole
-// one is of the square of that.
-bool Stepper::turns_fast(double h) const {
-  return std::ranges::any_of(w_.links,
-                             [&](const multibody::LinkMotion& m) { return h * m.V.head<3>().norm() > 0.02; });
-}
-
-// What a step of first order has made of nothing, of the kinetic energy: turning loops can gain at large
-// steps. Where something drives the structure the booked work is itself of first order, and says nothing.
-double Stepper::gained_energy(double t, double h) {
-  if (!s_.loads.empty() || !s_.drives.empty() || !s_.motions.empty() || !s_.riders.empty() ||
-      !s_.wind_shapes.empty() || w_.held)
-    return 0;
-  double kinetic = 0, elastic = 0;
-  const auto at = [&](const std::vector<double>& q, const std::vector<double>& v, double time) {
-    multibody::kinematics(tree_, q.data(), v.data(), w_.links_other, w_.workers.get());
-    const double moving = multibody::kinetic_energy(tree_, w_.links_other);
-    const double sprung = elastic_energy(s_, q.data(), w_.links_other);
-    kinetic = std::max(kinetic, moving), elastic = std::max(elastic, sprung);
-    return moving + sprung + multibody::gravity_energy(tree_, w_.links_other, s_.model.gravity().value(time));
-  };
-  const double start = at(state_.q, state_.v, t), end = at(w_.q_end, w_.v_end, t + h);
-  const double gain = end - start + w_.dissipated - w_.work;
-  const double rounding = 1e-9 * (std::abs(start) + elastic);
-  return gain > rounding && kinetic > 0 ? gain / kinetic : 0;
 }
 
 // The whole step from state_ into q_end, v_end, a.
@@ -100,7 +70,8 @@ bool Stepper::attempt(double t, double h) {
 }
 
 bool Stepper::solve(double t, double h) {
-  w_.dissipated = w_.work = 0;
+  w_.dissipated = w_.work = w_.field_work = 0;
+  w_.taken = w_.given = {};
   switch (s_.options.integrator) {
     case Integrator::euler:
       return solve_euler(t, h);
@@ -117,12 +88,12 @@ bool Stepper::solve(double t, double h) {
 bool Stepper::solve_euler(double t, double h) {
   const double* q0 = state_.q.data();
   const double* v0 = state_.v.data();
-  set_locks(t, h, 1);
+  set_locks(t, h, 1, h);
   evaluate(s_, q0, v0, t + h, {h, h * h, h}, w_);
   q_at_ = q0;
   if (w_.blocks) {
     std::fill(w_.a.begin(), w_.a.end(), 0.0);
-    Stage stage{t + h, h, 1, true, false};
+    Stage stage{t + h, h, 1, true, h, false};
     if (!solve_accelerations(stage, true)) return false;
     std::swap(w_.a, w_.a_new);
   } else {
@@ -161,7 +132,7 @@ bool Stepper::solve_midpoint(double t, double h) {
   std::copy(state_.a.begin(), state_.a.end(), w_.a.begin());
   std::copy(state_.v.begin(), state_.v.end(), w_.v_base.begin());
   std::fill(w_.u_base.begin(), w_.u_base.end(), 0.0);
-  if (!solve_stage({t + h / 2, h, 0.5, false, false})) return false;
+  if (!solve_stage({t + h / 2, h, 0.5, false, h, false})) return false;
   for (std::size_t k = 0; k < w_.v_end.size(); ++k) {
     w_.v_mid[k] = state_.v[k] + h / 2 * w_.a[k];
     w_.v_end[k] = state_.v[k] + h * w_.a[k];
@@ -181,7 +152,7 @@ bool Stepper::solve_implicit_euler(double t, double h) {
   std::copy(state_.a.begin(), state_.a.end(), w_.a.begin());
   std::copy(state_.v.begin(), state_.v.end(), w_.v_base.begin());
   std::fill(w_.u_base.begin(), w_.u_base.end(), 0.0);
-  if (!solve_stage({t + h, h, 1, true, false})) return false;
+  if (!solve_stage({t + h, h, 1, true, h, false})) return false;
   w_.v_end = w_.v_mid;
   w_.q_end = w_.q_mid;
   follow_motions(t + h);
@@ -195,7 +166,7 @@ bool Stepper::solve_sdirk(double t, double h) {
   std::copy(state_.a.begin(), state_.a.end(), w_.a.begin());
   std::copy(state_.v.begin(), state_.v.end(), w_.v_base.begin());
   std::fill(w_.u_base.begin(), w_.u_base.end(), 0.0);
-  if (!solve_stage({t + gamma * h, h, gamma, true, !closed_stages_})) return false;
+  if (!solve_stage({t + gamma * h, h, gamma, true, h, !closed_stages_})) return false;
   book_energy(rest * h);
   if (field_changes()) {  // m c: at the start, and where the first stage takes it
     const Vec3 way = rest * h * multibody::momentum_in_world(tree_, w_.links).tail<3>();
@@ -207,7 +178,7 @@ bool Stepper::solve_sdirk(double t, double h) {
     w_.v_base[k] += h * rest * w_.a[k];
     w_.u_base[k] = h * rest * w_.v_mid[k];
   }
-  if (!solve_stage({t + h, h, gamma, true, !closed_stages_})) return false;
+  if (!solve_stage({t + h, h, gamma, true, gamma * h, !closed_stages_})) return false;
   book_energy(gamma * h);
   w_.v_end = w_.v_mid;
   w_.q_end = w_.q_mid;
@@ -219,7 +190,7 @@ bool Stepper::solve_sdirk(double t, double h) {
 // Iterates on w_.a; leaves q_mid, v_mid at the stage.
 bool Stepper::solve_stage(const Stage& stage) {
   const double h = stage.h, c = stage.gamma * h;
-  set_locks(stage.t - c, h, stage.gamma);
+  set_locks(stage.t - c, h, stage.gamma, stage.to_end);
   double previous = 0;
   for (int iteration = 1; iteration <= s_.options.max_iterations; ++iteration) {
     place_stage(stage);
@@ -296,7 +267,7 @@ bool Stepper::solve_accelerations(const Stage& stage, bool euler) {
         b.rhs.g[l].head(rows) = -2 * b.loops_end[l].gap.head(rows) / (h * h);
       }
     }
-    add_loop_limits(h, stage.gamma, euler);
+    add_loop_limits(stage, euler);
   }
   for (JointLock& lock : w_.locks)  // given rows, for the change
     for (int r = 0; r < lock.rows; ++r) {
@@ -378,44 +349,6 @@ double Stepper::velocity_scale(double t, double h) const {
     acceleration = std::max(acceleration, std::abs(w_.a_new[k]));
   }
   return speed + h * acceleration;
-}
-
-// Powers of the last evaluation, over h.
-void Stepper::book_energy(double h) {
-  w_.dissipated += h * w_.dissipated_power;
-  w_.work += h * w_.work_power;
-  for (const CompiledMotion& m : s_.motions) {  // what moves a prescribed joint works on the structure
-    const Link& link = tree_[m.link];
-    const Vec6 force = w_.blocks ? block_lock_force(s_, w_, m.link)
-                                 : multibody::lock_force(tree_, q_at_, input_, w_.aba, w_.a.data(), m.link);
-    const std::vector<double>& v = euler() ? w_.v_end : w_.v_mid;
-    for (int k = 0; k < link.dofs; ++k) w_.work += h * force[k] * v[link.v + k];
-  }
-}
-
-// Σ m c at q.
-Vec3 Stepper::moved_mass(const std::vector<double>& q) {
-  multibody::poses(tree_, q.data(), w_.links_other, w_.workers.get());
-  Vec3 sum = Vec3::Zero();
-  for (int i = 0; i < tree_.size(); ++i) {
-    const Inertia& I = tree_[i].inertia;
-    sum += w_.links_other[i].X_WM.R * I.h + I.m * w_.links_other[i].X_WM.p;
-  }
-  return sum;
-}
-
-// A step knows gravity at its stages alone: to it the field stands still in between and changes at once, with
-// the masses where they are then. That change is the work of what changes the field, V = −g · Σ m c.
-void Stepper::book_field(double from, double to, const Vec3& mass_at) {
-  w_.work -= (s_.model.gravity().value(to) - s_.model.gravity().value(from)).dot(mass_at);
-}
-
-void Stepper::commit() {
-  state_.q.swap(w_.q_end);
-  state_.v.swap(w_.v_end);
-  state_.a.swap(w_.a);
-  state_.dissipated += w_.dissipated;
-  state_.work += w_.work;
 }
 
 bool Stepper::check_finite(double t) {
@@ -515,6 +448,8 @@ bool advance_adaptively(const SystemData& s, State& state, WorkspaceData& w, Sol
     std::swap(state.a, w.halves.a);
     state.dissipated = w.halves.dissipated;
     state.work = w.halves.work;
+    state.made = w.halves.made;
+    state.at_stake = w.halves.at_stake;
     t += tau;
     part = tau * std::clamp(factor, 0.2, 4.0);
   }

@@ -9,12 +9,28 @@
 namespace limber::articulated {
 
 // Locks: prescribed joints wholly, active limits a row each.
-void Stepper::set_locks(double t, double h, double gamma) {
+void Stepper::set_locks(double t, double h, double gamma, double to_end) {
   for (const JointLock& lock : w_.locks) w_.lock_index[lock.link] = -1;
   w_.locks.clear();
   for (const CompiledMotion& m : s_.motions) lock_motion(m, t, h, gamma);
   for (std::size_t l = 0; l < s_.limits.size(); ++l)
-    if (w_.limit_active[l] && s_.limits[l].loop < 0) lock_limit(s_.limits[l], h, gamma);
+    if (w_.limit_active[l] && s_.limits[l].loop < 0) lock_limit(s_.limits[l], h, gamma, to_end);
+  if (sdirk() && has_loops()) place_loops_at_start();
+}
+
+// Coordinates of closing joints where the step starts, for those on their bounds.
+void Stepper::place_loops_at_start() {
+  Blocks& b = *w_.blocks;
+  bool placed = false;
+  for (std::size_t k = 0; k < s_.limits.size(); ++k) {
+    if (s_.limits[k].loop < 0 || !w_.limit_active[k]) continue;
+    if (!placed) {
+      multibody::poses(tree_, state_.q.data(), w_.links_other, w_.workers.get());
+      place_loops(s_, w_.links_other, b.loops_end);
+      placed = true;
+    }
+    b.limit_start[k] = limit_coordinate(s_, s_.limits[k], nullptr, &b.loops_end);
+  }
 }
 
 JointLock& Stepper::lock_of(int link) { return articulated::lock_of(link, w_.locks, w_.lock_index); }
@@ -38,7 +54,9 @@ void Stepper::lock_motion(const CompiledMotion& m, double t, double h, double ga
   for (int k = 0; k < link.dofs; ++k) lock.g[k] = (v1[k] - state_.v[link.v + k]) / h;
 }
 
-void Stepper::lock_limit(const Limit& limit, double h, double gamma) {
+// A coordinate that is to end on its bound goes there at one speed. With sdirk that is so at both stages: to
+// reach the bound at the first already would give it three times the speed it has, out of nothing.
+void Stepper::lock_limit(const Limit& limit, double h, double gamma, double to_end) {
   const Link& link = tree_[limit.link];
   JointLock& lock = lock_of(limit.link);
   const Vec6 row = limit_row(s_, limit, state_.q.data());
@@ -48,22 +66,22 @@ void Stepper::lock_limit(const Limit& limit, double h, double gamma) {
   const double left = limit.bound - limit_coordinate(s_, limit, state_.q.data(), nullptr);
   lock.C.row(lock.rows) = row.transpose();
   if (sdirk())
-    lock.g[lock.rows] = ((left - along(w_.u_base)) / (gamma * h) - along(w_.v_base)) / (gamma * h);
+    lock.g[lock.rows] = ((left - along(w_.u_base)) / to_end - along(w_.v_base)) / (gamma * h);
   else
     lock.g[lock.rows] = (midpoint() ? 2 : 1) * (left / h - along(state_.v)) / h;
   ++lock.rows;
 }
 
 // Rows of closing joints' active limits, after the loop's own.
-void Stepper::add_loop_limits(double h, double gamma, bool euler) {
+void Stepper::add_loop_limits(const Stage& stage, bool euler) {
   Blocks& b = *w_.blocks;
+  const double h = stage.h, c = stage.gamma * h;
   for (std::size_t k = 0; k < s_.limits.size(); ++k) {
     const Limit& limit = s_.limits[k];
     if (limit.loop < 0 || !w_.limit_active[k]) continue;
     const int r = add_limit_row(s_, limit, b.loops[limit.loop], b.system);
     if (r < 0) continue;
     b.limit_row[k] = r;
-    const double c = gamma * h;
     double& g = b.rhs.g[limit.loop][r];
     if (euler) {
       multibody::jacobian_times(b.system, state_.v.data(), b.twist.data());
@@ -72,7 +90,10 @@ void Stepper::add_loop_limits(double h, double gamma, bool euler) {
     } else if (midpoint()) {
       g = 2 * (limit.bound - limit_coordinate(s_, limit, nullptr, &b.loops_end)) / (h * h);
     } else {
-      g = (limit.bound - limit_coordinate(s_, limit, nullptr, &b.loops)) / (c * c);
+      double there = limit.bound;
+      if (sdirk() && stage.to_end == h)  // the first of two stages
+        there = b.limit_start[k] + stage.gamma * (limit.bound - b.limit_start[k]);
+      g = (there - limit_coordinate(s_, limit, nullptr, &b.loops)) / (c * c);
     }
   }
 }

@@ -26,6 +26,7 @@ class Stepper {
   struct Stage {
     double t = 0, h = 0, gamma = 1;
     bool ends_there = true;      // the step ends at the stage (else, midpoint: at q₀ ⊕ h v)
+    double to_end = 0;           // [s] of the step, seen from u_base: limits are reached at its end
     bool velocity_rows = false;  // loops hold the stage's velocity (else the position where the step ends)
   };
 
@@ -34,8 +35,6 @@ class Stepper {
   bool midpoint() const { return s_.options.integrator == Integrator::midpoint && !closed_stages_; }
   bool euler() const { return s_.options.integrator == Integrator::euler; }
   bool attempt(double t, double h);
-  bool turns_fast(double h) const;
-  double gained_energy(double t, double h);
   bool solve(double t, double h);
   bool solve_euler(double t, double h);
   int too_much_at_once(double h);
@@ -50,6 +49,14 @@ class Stepper {
   double largest_change() const;
   double velocity_scale(double t, double h) const;
   void follow_motions(double t);
+
+  // Energy (step_energy.cpp).
+  static constexpr int max_split_depth = 10;  // a step is halved this often at most
+  bool makes_energy(double t, double h, int depth);
+  double gain_of(double t, double h);
+  double rightly_lost() const;
+  const KnownEnergy& energy_at_start(double t);
+  void measure(const std::vector<double>& q, const std::vector<double>& v, double t, KnownEnergy& out);
   void book_energy(double h);
   bool field_changes() const { return !s_.model.gravity().is_constant(); }
   Vec3 moved_mass(const std::vector<double>& q);
@@ -66,11 +73,12 @@ class Stepper {
   void note_redundant_rows();
 
   // Locks and limits.
-  void set_locks(double t, double h, double gamma);
+  void set_locks(double t, double h, double gamma, double to_end);
   JointLock& lock_of(int link);
   void lock_motion(const CompiledMotion& m, double t, double h, double gamma);
-  void lock_limit(const Limit& limit, double h, double gamma);
-  void add_loop_limits(double h, double gamma, bool euler);
+  void lock_limit(const Limit& limit, double h, double gamma, double to_end);
+  void add_loop_limits(const Stage& stage, bool euler);
+  void place_loops_at_start();
   void keep_limit_forces();
   bool impact_in_blocks();
   bool update_active_set(double t, double h);
@@ -93,6 +101,8 @@ class Stepper {
   AbaInput input_;
   const double* q_at_ = nullptr;  // where input_ was evaluated
   double h_ = 0;                  // of the attempt
+  double gain_ = 0;               // [J] that the attempt made of nothing
+  double moving_ = 0;             // [J] kinetic in the attempt, and what springs took or gave
   bool closed_stages_ = false;    // sdirk with loops closed at its stages, also for midpoint
 };
 

@@ -1,6 +1,7 @@
 // What compile() makes of a model, and the scratch of a step. Internal to articulated/.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -194,9 +195,29 @@ struct Blocks {
   std::vector<double> residual;
   std::vector<double> limit_force;  // (limits) on the coordinate, of the active ones
   std::vector<int> limit_row;       // (limits) of a closing joint: its row
+  std::vector<double> limit_start;  // (limits) of a closing joint: its coordinate at the step's start
 };
 
 enum class ServoState : std::int8_t { linear, at_maximum, at_minimum };
+
+// Energies of a state, with what they are of: known from the end of one step at the start of the next.
+struct KnownEnergy {
+  std::vector<double> q, v;
+  double t = 0;                                // [s]
+  double kinetic = 0, elastic = 0, total = 0;  // [J]
+  double rounding = 0;                         // [J] what sums of such energies leave
+};
+
+// [W] at the stages of a step.
+struct PowerRange {
+  double least = 0, most = 0;
+  bool any = false;
+  void add(double power) {
+    least = any ? std::min(least, power) : power;
+    most = any ? std::max(most, power) : power;
+    any = true;
+  }
+};
 
 struct WorkspaceData {
   explicit WorkspaceData(const SystemData& s);
@@ -225,6 +246,9 @@ struct WorkspaceData {
   double load = 1;                              // share of weight, loads, wind and riders that acts
   double dissipated_power = 0, work_power = 0;  // [W] by evaluate()
   double dissipated = 0, work = 0;              // [J] in the step at hand
+  double field_work = 0;                        // [J] of it, by gravity that changes
+  PowerRange taken, given;                      // by dampers; by loads, drives and motions
+  KnownEnergy at_start, at_end;                 // of the step at hand
 };
 
 // How implicit an evaluation is: the matrix is d·D + k·K, and forces are taken `ahead` seconds along v.
@@ -240,7 +264,8 @@ void evaluate(const SystemData& s, const double* q, const double* v, double t, c
 double servo_force(const CompiledDrive& d, const multibody::Link& link, int k, const double* q,
                    const double* v, double t);
 Vec6 joint_force(const SystemData& s, int link, const double* q, const double* v, double t);
-double elastic_energy(const SystemData& s, const double* q, const std::vector<LinkMotion>& links);
+double elastic_energy(const SystemData& s, const double* q, const std::vector<LinkMotion>& links,
+                      std::vector<LoopState>* scratch = nullptr);
 
 // Loops: where they stand for given poses, their rows, and G J v of one of them.
 void place_loops(const SystemData& s, const std::vector<LinkMotion>& links, std::vector<LoopState>& loops);

@@ -1,0 +1,154 @@
+// The energy of a step: what it books, and the guard against energy out of nothing. A step (or part of one)
+// makes
+//
+//   gain = E(t₁, q₁, v₁) − E(t₀, q₀, v₀) + dissipated − work.
+//
+// What dampers take and loads give in a step is known at its stages only, and stiff dampers and servos change
+// their power by orders of magnitude within a step: the gain is counted with the powers in the step's favour.
+//
+// A step is split when it makes more than 5 % of the energy that moves in it, kinetic and what springs take
+// or give (a part its part of that), and when all that was made comes near 5 % of the most that moved so far:
+// the first half may be spent at once, a hundredth of the rest a step; where no part is short enough for
+// that, until it is spent. So a motion that gains without end is refined or fails, and one that wavers about
+// the true energy is left alone. Losses count alike where the integrator is not made to lose: else steps that
+// gain would be refined, steps that lose not, and the structure would come to rest.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "limber/articulated/stepper.h"
+
+namespace limber::articulated {
+
+using result::Status;
+
+namespace {
+constexpr double most_gain = 0.05;  // of the energy that moves
+constexpr double horizon = 100;     // steps that share what is left of it
+}  // namespace
+
+void Stepper::measure(const std::vector<double>& q, const std::vector<double>& v, double t,
+                      KnownEnergy& out) {
+  const Vec3 g = s_.model.gravity().value(t);
+  multibody::kinematics(tree_, q.data(), v.data(), w_.links_other, w_.workers.get());
+  out.q = q, out.v = v, out.t = t;
+  out.kinetic = multibody::kinetic_energy(tree_, w_.links_other);
+  out.elastic = elastic_energy(s_, q.data(), w_.links_other, w_.blocks ? &w_.blocks->loops_end : nullptr);
+  const double gravity = multibody::gravity_energy(tree_, w_.links_other, g);
+  out.total = out.kinetic + out.elastic + gravity;
+  double mass = 0;
+  for (const Link& link : tree_.links()) mass += link.inertia.m;
+  // Positions hold to 1e-12 or so, whatever heights cancel; iterations end at 1e-10.
+  out.rounding = 1e-9 * (std::abs(out.total) + out.elastic) + 1e-12 * mass * g.norm() * s_.size;
+}
+
+const KnownEnergy& Stepper::energy_at_start(double t) {
+  KnownEnergy& known = w_.at_start;
+  if (known.q != state_.q || known.v != state_.v || (field_changes() && known.t != t))
+    measure(state_.q, state_.v, t, known);
+  return known;
+}
+
+// [J] that the attempt made of nothing, or lost (negative), as far as that is beyond doubt.
+double Stepper::gain_of(double t, double h) {
+  const KnownEnergy& start = energy_at_start(t);
+  measure(w_.q_end, w_.v_end, t + h, w_.at_end);
+  const double change = w_.at_end.total - start.total - w_.field_work;
+  const double rounding = start.rounding + w_.at_end.rounding;
+  const double booked = change + w_.dissipated - (w_.work - w_.field_work);
+  const auto least = [&] { return std::min(booked, change + h * (w_.taken.least - w_.given.most)); };
+  if (euler() && least() > rounding) {
+    // A single solve knows powers at its start; dampers and loads act along the velocities at its end.
+    evaluate(s_, state_.q.data(), w_.v_end.data(), t + h, {0, 0, 0}, w_);
+    w_.taken.add(w_.dissipated_power);
+    w_.given.add(w_.work_power);
+  }
+  if (least() > rounding) return least();
+  const double most = std::max(booked, change + h * (w_.taken.most - w_.given.least));
+  return most < -rounding ? most : 0;
+}
+
+// Of a loss, what the integrator is for: Euler damps everything, sdirk springs that are too fast for the
+// step; stops take what hits them.
+double Stepper::rightly_lost() const {
+  const bool hit = std::ranges::any_of(w_.limit_active, [](char on) { return on != 0; });
+  if (hit || !(midpoint() || sdirk())) return std::numeric_limits<double>::infinity();
+  return sdirk() ? std::max(w_.at_start.elastic, w_.at_end.elastic) : 0;
+}
+
+bool Stepper::makes_energy(double t, double h, int depth) {
+  gain_ = gain_of(t, h);
+  moving_ =
+      std::max(w_.at_start.kinetic, w_.at_end.kinetic) + std::abs(w_.at_end.elastic - w_.at_start.elastic);
+  if (gain_ < 0 && gain_ + rightly_lost() >= 0) {  // makes good what was made before, and no more
+    gain_ = -std::min(-gain_, std::max(0.0, state_.made));
+    return false;
+  }
+  if (gain_ < 0) gain_ += rightly_lost();
+  if (gain_ == 0) return false;
+  const double size = std::abs(gain_), before = gain_ > 0 ? state_.made : -state_.made;
+  const double part = 1.0 / (1 << depth);
+  const double most = most_gain * std::max(state_.at_stake, moving_);
+  const double left = std::max(most / 2 - before, (most - before) / horizon);
+  if (size <= part * std::min(most_gain * moving_, left)) return false;
+  if (depth < max_split_depth) return true;
+  if (size <= part * most_gain * moving_ && size <= most - before) return false;
+  fail(
+      Status::diverged, t,
+      fmt::format("step {} {} {:.3g} J {} nothing, in parts of {:.3g} s, where {:.3g} J move (after {:.3g} J "
+                  "before): a shorter step may help",
+                  state_.step + 1, gain_ > 0 ? "makes" : "loses", size, gain_ > 0 ? "out of" : "into", h,
+                  moving_, before),
+      -1);
+  return true;
+}
+
+// Powers of the last evaluation, over h.
+void Stepper::book_energy(double h) {
+  w_.dissipated += h * w_.dissipated_power;
+  double power = w_.work_power;
+  for (const CompiledMotion& m : s_.motions) {  // what moves a prescribed joint works on the structure
+    const Link& link = tree_[m.link];
+    const Vec6 force = w_.blocks ? block_lock_force(s_, w_, m.link)
+                                 : multibody::lock_force(tree_, q_at_, input_, w_.aba, w_.a.data(), m.link);
+    const std::vector<double>& v = euler() ? w_.v_end : w_.v_mid;
+    for (int k = 0; k < link.dofs; ++k) power += force[k] * v[link.v + k];
+  }
+  w_.work += h * power;
+  w_.taken.add(w_.dissipated_power);
+  w_.given.add(power);
+}
+
+// Σ m c at q.
+Vec3 Stepper::moved_mass(const std::vector<double>& q) {
+  multibody::poses(tree_, q.data(), w_.links_other, w_.workers.get());
+  Vec3 sum = Vec3::Zero();
+  for (int i = 0; i < tree_.size(); ++i) {
+    const Inertia& I = tree_[i].inertia;
+    sum += w_.links_other[i].X_WM.R * I.h + I.m * w_.links_other[i].X_WM.p;
+  }
+  return sum;
+}
+
+// A step knows gravity at its stages alone: to it the field stands still in between and changes at once, with
+// the masses where they are then. That change is the work of what changes the field, V = −g · Σ m c.
+void Stepper::book_field(double from, double to, const Vec3& mass_at) {
+  const double work = -(s_.model.gravity().value(to) - s_.model.gravity().value(from)).dot(mass_at);
+  w_.work += work;
+  w_.field_work += work;
+}
+
+void Stepper::commit() {
+  state_.q.swap(w_.q_end);
+  state_.v.swap(w_.v_end);
+  state_.a.swap(w_.a);
+  state_.dissipated += w_.dissipated;
+  state_.work += w_.work;
+  state_.made += gain_;
+  state_.at_stake = std::max(state_.at_stake, moving_);
+  std::swap(w_.at_start, w_.at_end);
+}
+
+}  // namespace limber::articulated
