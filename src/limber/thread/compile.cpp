@@ -173,18 +173,22 @@ struct Compiler {
             "thread carries it (`clamps` or `from` of a beam)");
   }
 
-  // An element's field is a cubic between its ends: a corner of up to 50 degrees inside it converges to that
-  // of exact rods, a sharper one gives way (measured against method chain: 3e-4 of the length at 50 degrees,
-  // 3e-2 at 60).
-  void refuse_sharp_bends(const Beam& beam, const ThreadInfo& t) {
-    constexpr double most = 45 * pi / 180;
-    for (int i = 0; i < t.fine; ++i) {  // an adaptive mesh is split where it bends, down to these
-      const double turn = math::so3_log(t.start[i].R.transpose() * t.start[i + 1].R).norm();
+  // An element's field is a cubic between its ends: a corner of up to 50 degrees converges to that of exact
+  // rods, a sharper one gives way on every mesh (against method chain: 3e-4 of the length at 50 degrees, 3e-2
+  // at 60).
+  void refuse_corners(const Beam& beam) {
+    constexpr double most = 50 * pi / 180;
+    const auto* line = std::get_if<PolylinePath>(&beam.path);
+    if (!line || beam.straight) return;
+    for (std::size_t i = 1; i + 1 < line->points.size(); ++i) {
+      const Vec3 before = line->points[i] - line->points[i - 1],
+                 after = line->points[i + 1] - line->points[i];
+      const double turn = math::atan2(before.cross(after).norm(), before.dot(after));
       if (turn <= most) continue;
       return refuse(
           "beam", beam.name, "path",
-          fmt::format("turns by {:.0f} deg within one element; a thread takes up to 45: round the corner or "
-                      "take more elements (methods chain and articulated have corners)",
+          fmt::format("has a corner of {:.0f} deg; a thread takes up to 50: round it (methods chain "
+                      "and articulated have corners)",
                       turn * 180 / pi));
     }
   }
@@ -216,7 +220,7 @@ struct Compiler {
     const Pose to_centroid{math::rotation_x(t.rod.angle), Vec3(0, t.rod.centroid[0], t.rod.centroid[1])};
     for (int i = 0; i <= t.fine; ++i)
       t.start.push_back(X_WS * frames.at(static_cast<double>(i) / t.fine) * to_centroid);
-    refuse_sharp_bends(beam, t);
+    refuse_corners(beam);
     for (int k = 0; k <= s.options.levels; ++k)
       t.level.push_back(element_stiffness(t.rod, t.length / (t.elements << k)));
     set_outline(model[beam.section].shape, t);
