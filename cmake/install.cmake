@@ -14,6 +14,7 @@ set(LIMBER_PUBLIC_HEADERS
   math/types.h
   model/beam.h
   model/body.h
+  model/features.h
   model/ids.h
   model/joint.h
   model/load.h
@@ -58,6 +59,7 @@ set(LIMBER_PUBLIC_HEADERS
   rom/reduced_model.h
   rom/rom.h
   thread/thread.h
+  sim/methods.h
   sim/options.h
   sim/run.h
   scene/scene.h

@@ -129,24 +129,6 @@ Model::Model(ModelParts parts) : parts_(std::move(parts)) {
   reorder(parts_);
 }
 
-std::vector<Problem> thread_features(const Model& model) {
-  std::vector<Problem> found;
-  constexpr const char* why = "only method thread knows it";
-  for (const Beam& b : model.beams()) {
-    if (b.root != Hold::clamped) found.push_back({"beam", b.name, "root", why});
-    if (!b.clamps.empty()) found.push_back({"beam", b.name, "clamps", why});
-    if (b.straight) found.push_back({"beam", b.name, "straight", why});
-    if (b.air_damping != 0) found.push_back({"beam", b.name, "air_damping", why});
-    if (!b.velocity.isZero(0)) found.push_back({"beam", b.name, "velocity", why});
-  }
-  if (model.contact()) found.push_back({"scene", "", "contact", "only methods thread and rom know it"});
-  for (const Body& b : model.bodies())
-    if (b.friction) found.push_back({"body", b.name, "friction", "this method knows no contact"});
-  for (const Probe& p : model.probes())
-    if (p.quantity >= Quantity::tension) found.push_back({"probe", p.name, "", why});
-  return found;
-}
-
 double friction_between(double a, double b) { return std::sqrt(a * b); }
 
 std::vector<Pose> Model::initial_poses() const {

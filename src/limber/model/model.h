@@ -158,9 +158,6 @@ class Model {
   ModelParts parts_;
 };
 
-// What only threads have: clamps, contact, tension along a beam. Other methods refuse it by name.
-std::vector<Problem> thread_features(const Model& model);
-
 // Collects parts and hands out ids: the way to make a model in C++ without a scene file.
 class ModelBuilder {
  public:

@@ -4,9 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <limits>
 #include <optional>
 
 #include "limber/result/recording.h"
@@ -72,6 +74,46 @@ std::optional<std::string> first_non_finite(const result::Layout& layout, const 
     if (!std::isfinite(s.scalars[i])) return layout.scalars[i].name;
   return std::nullopt;
 }
+
+// Says when the integrator itself took or made a large part of the energies that changed.
+class EnergyWatch {
+ public:
+  explicit EnergyWatch(const result::Layout& layout) {
+    for (std::size_t i = 0; i < layout.scalars.size(); ++i) {
+      const std::string& name = layout.scalars[i].name;
+      if (name == "energy.remainder")
+        remainder_ = static_cast<int>(i);
+      else if (name == "energy.kinetic" || name == "energy.gravity" || name == "energy.elastic")
+        columns_.push_back({static_cast<int>(i)});
+    }
+  }
+  void look(const result::Snapshot& s) {
+    for (Column& c : columns_)
+      c.low = std::min(c.low, s.scalars[c.at]), c.high = std::max(c.high, s.scalars[c.at]);
+    if (remainder_ >= 0) last_ = s.scalars[remainder_];
+  }
+  std::string verdict() const {
+    constexpr double much = 0.05;
+    double largest = 0;
+    for (const Column& c : columns_) largest = std::max(largest, c.high - c.low);
+    if (remainder_ < 0 || !(std::abs(last_) > much * largest)) return "";
+    return fmt::format(
+        "the integrator itself {} {:.3g} J, {:.0f} % of the largest change of an energy: a shorter step or "
+        "one "
+        "of second order {} less",
+        last_ > 0 ? "made" : "lost", std::abs(last_), 100 * std::abs(last_) / largest,
+        last_ > 0 ? "makes" : "loses");
+  }
+
+ private:
+  struct Column {
+    int at = 0;
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+  };
+  std::vector<Column> columns_;
+  int remainder_ = -1;
+  double last_ = 0;
+};
 
 class Run {
  public:
@@ -259,13 +301,15 @@ class Run {
   // Over all frames, so that a run that was resumed says the same.
   void look_back() {
     PassThrough watch(driver_.model(), driver_.layout());
-    if (!watch.watches()) return;
+    EnergyWatch ledger(driver_.layout());
     result::RecordingReader reader(folder_ / "frames");
     result::Snapshot frame;
     for (std::uint64_t i = 0; i < reader.frame_count(); ++i) {
       reader.read(i, frame);
-      if (std::string text = watch.look(frame); !text.empty()) return notes_.push_back(std::move(text));
+      ledger.look(frame);
+      if (std::string text = watch.look(frame); !text.empty()) notes_.push_back(std::move(text));
     }
+    if (std::string text = ledger.verdict(); !text.empty()) notes_.push_back(std::move(text));
   }
 
   void write_run_json(const char* outcome) {
