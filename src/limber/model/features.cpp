@@ -78,32 +78,126 @@ bool is_thread_quantity(Quantity q) {
   return q == Quantity::tension || q == Quantity::curvature || q == Quantity::twist ||
          q == Quantity::bending_moment || q == Quantity::torque;
 }
+template <class When>
+void of_driven_joints(const Model& m, Places& out, const char* field, bool driven, const When& when) {
+  std::vector<char> given(m.joints().size(), 0);
+  for (const PrescribedMotion& p : m.motions()) given[p.joint.value] = 1;
+  of_joints(m, out, field, [&](const Joint& j) { return (given[j.child.value] != 0) == driven && when(j); });
+}
+// Springs or ties that are at ease where the joints stand at t = 0.
+bool eases_at_start(const Model& m) {
+  return !m.ties().empty() || std::any_of(m.springs().begin(), m.springs().end(),
+                                          [](const Spring& s) { return s.rest_length < 0; });
+}
+// The column that a method without a column of the probe's own name has.
+std::string_view usual_name(Quantity q) {
+  switch (q) {
+    case Quantity::kinetic_energy:
+      return "energy.kinetic";
+    case Quantity::gravity_energy:
+      return "energy.gravity";
+    case Quantity::elastic_energy:
+      return "energy.elastic";
+    case Quantity::total_energy:
+      return "energy.total";
+    case Quantity::dissipated_energy:
+      return "energy.dissipated";
+    case Quantity::work_energy:
+      return "energy.work";
+    case Quantity::remainder_energy:
+      return "energy.remainder";
+    case Quantity::contact_count:
+      return "contact.count";
+    case Quantity::overlap:
+      return "contact.overlap";
+    default:
+      return "";
+  }
+}
+bool is_energy(Quantity q) { return usual_name(q).starts_with("energy."); }
+
+// The body that a place stands on; of a beam the one it starts from.
+BodyId body_of(const Model& m, const Attachment& at) {
+  const Attachment* a = &at;
+  for (std::size_t i = 0; i <= m.beams().size() && a->beam.valid(); ++i) a = &m[a->beam].from;
+  return a->beam.valid() ? world : a->body;
+}
+bool is_fixed(const Model& m, const Attachment& at) {
+  if (at.beam.valid()) return false;
+  BodyId b = at.body;
+  while (b.valid() && m.joints()[b.value].kind == JointKind::fixed) b = m.joints()[b.value].parent;
+  return !b.valid();
+}
+// Bodies without a parent, of which something holds to what is not theirs: the stiffness of their joint, a
+// spring, a tie or a loop.
+std::vector<char> held_bodies(const Model& m) {
+  std::vector<BodyId> root;  // parents come first
+  for (const Joint& j : m.joints()) root.push_back(j.parent.valid() ? root[j.parent.value] : j.child);
+  std::vector<char> held(m.bodies().size(), 0);
+  const auto hold = [&](BodyId a, BodyId b) {
+    if (a.valid()) a = root[a.value];
+    if (b.valid()) b = root[b.value];
+    if (a == b) return;
+    if (a.valid()) held[a.value] = 1;
+    if (b.valid()) held[b.value] = 1;
+  };
+  for (const Joint& j : m.joints())
+    if (any_of(j.kind, j.law.stiffness)) hold(j.child, j.parent);
+  for (const Spring& s : m.springs()) hold(body_of(m, s.a), body_of(m, s.b));
+  for (const Tie& t : m.ties()) hold(body_of(m, t.on), body_of(m, t.to));
+  for (const Loop& l : m.loops()) hold(l.a, l.b);
+  return held;
+}
 
 // clang-format off
 // Letters: chain static, articulated run, articulated static, thread run, thread static, rom run, adaptive run.
 const Feature table[] = {
   {"drag of a body", "oyo....", [](const Model& m, Places& out) {
-     of_bodies(m, out, "linear_drag", [](const Body& b) { return b.linear_drag > 0; });
-     of_bodies(m, out, "angular_drag", [](const Body& b) { return b.linear_drag == 0 && b.angular_drag > 0; }); }},
+     of_bodies(m, out, "linear_drag", [](const Body& b) { return b.linear_drag > 0; }); }},
+  {"drag of a body against turning", "oyo....", [](const Model& m, Places& out) {
+     of_bodies(m, out, "angular_drag", [](const Body& b) { return b.angular_drag > 0; }); }},
   {"friction of a body", "...y.y.", [](const Model& m, Places& out) {
      of_bodies(m, out, "friction", [](const Body& b) { return b.friction.has_value(); }); }},
 
   {"stiffness of a joint", "yyyooyy", [](const Model& m, Places& out) {
-     of_joints(m, out, "stiffness", [](const Joint& j) { return any_of(j.kind, j.law.stiffness); }); }},
+     of_joints(m, out, "stiffness", [](const Joint& j) { return j.kind != JointKind::free && any_of(j.kind, j.law.stiffness); }); }},
   {"damping of a joint", "oyoooyy", [](const Model& m, Places& out) {
-     of_joints(m, out, "damping", [](const Joint& j) { return any_of(j.kind, j.law.damping); }); }},
+     of_joints(m, out, "damping", [](const Joint& j) { return j.kind != JointKind::free && any_of(j.kind, j.law.damping); }); }},
+  {"stiffness of a free joint", ".yy..yy", [](const Model& m, Places& out) {
+     of_joints(m, out, "stiffness", [](const Joint& j) { return j.kind == JointKind::free && any_of(j.kind, j.law.stiffness); }); }},
+  {"damping of a free joint", ".yo...y", [](const Model& m, Places& out) {
+     of_joints(m, out, "damping", [](const Joint& j) { return j.kind == JointKind::free && any_of(j.kind, j.law.damping); }); }},
+  {"where the spring of a joint is at ease", "yyyooyy", [](const Model& m, Places& out) {
+     of_joints(m, out, "rest", [](const Joint& j) { return any_of(j.kind, j.law.stiffness) && any_of(j.kind, j.law.rest); }); }},
   {"limits of a hinge, slide or universal joint", ".yy..y.", [](const Model& m, Places& out) {
      of_joints(m, out, "limits", [](const Joint& j) { return !is_ball(j.kind) && is_limited(j.kind, j.law); }); }},
   {"limits of a ball or free joint", ".yy....", [](const Model& m, Places& out) {
      of_joints(m, out, "limits", [](const Joint& j) { return is_ball(j.kind) && is_limited(j.kind, j.law); }); }},
   {"restitution at the limits of a joint", ".yo....", [](const Model& m, Places& out) {
      of_joints(m, out, "restitution", [](const Joint& j) { return j.law.restitution > 0; }); }},
-  {"position of a joint at t = 0", "oyyoo.y", [](const Model& m, Places& out) {
-     of_joints(m, out, "position", [](const Joint& j) { return j.kind != JointKind::free && any_of(j.kind, j.position); }); }},
+  {"position of a joint at t = 0", "oyy...y", [](const Model& m, Places& out) {
+     of_driven_joints(m, out, "position", false, [](const Joint& j) { return j.kind != JointKind::free && any_of(j.kind, j.position); }); }},
+  {"position at t = 0 of a joint whose motion is given", "ooooooo", [](const Model& m, Places& out) {
+     if (!eases_at_start(m)) of_driven_joints(m, out, "position", true, [](const Joint& j) { return any_of(j.kind, j.position); }); }},
+  {"position of a free joint at t = 0", ".yyyyyy", [](const Model& m, Places& out) {
+     of_driven_joints(m, out, "position", false, [](const Joint& j) { return j.kind == JointKind::free && any_of(j.kind, j.position); }); }},
+  {"position of a joint at t = 0, where springs or ties are at ease there", ".yy...y", [](const Model& m, Places& out) {
+     if (eases_at_start(m))
+       of_joints(m, out, "position", [](const Joint& j) { return j.kind != JointKind::free && any_of(j.kind, j.position); }); }},
   {"velocity of a joint at t = 0", "oyo....", [](const Model& m, Places& out) {
-     of_joints(m, out, "velocity", [](const Joint& j) { return j.kind != JointKind::free && any_of(j.kind, j.velocity); }); }},
+     of_driven_joints(m, out, "velocity", false, [](const Joint& j) { return j.kind != JointKind::free && any_of(j.kind, j.velocity); }); }},
+  {"velocity at t = 0 of a joint whose motion is given", "ooooooo", [](const Model& m, Places& out) {
+     of_driven_joints(m, out, "velocity", true, [](const Joint& j) { return any_of(j.kind, j.velocity); }); }},
   {"velocity of a free body at t = 0", "oyoyoy.", [](const Model& m, Places& out) {
-     of_joints(m, out, "velocity", [](const Joint& j) { return j.kind == JointKind::free && any_of(j.kind, j.velocity); }); }},
+     of_driven_joints(m, out, "velocity", false, [](const Joint& j) { return j.kind == JointKind::free && any_of(j.kind, j.velocity); }); }},
+  {"velocity of a free body that springs, ties or loops hold", ".yo....", [](const Model& m, Places& out) {
+     const std::vector<char> held = held_bodies(m);
+     of_joints(m, out, "velocity", [&](const Joint& j) {
+       return j.kind == JointKind::free && any_of(j.kind, j.velocity) && held[j.child.value]; }); }},
+  {"position of a free joint that springs, ties or loops hold", ".yy...y", [](const Model& m, Places& out) {
+     const std::vector<char> held = held_bodies(m);
+     of_joints(m, out, "position", [&](const Joint& j) {
+       return j.kind == JointKind::free && any_of(j.kind, j.position) && held[j.child.value]; }); }},
 
   {"drive by a force", ".yy..yy", [](const Model& m, Places& out) {
      of_drives(m, out, [](const Drive& d, const Joint& j) { return d.kind == Drive::Kind::force && !is_ball(j.kind); }); }},
@@ -117,16 +211,27 @@ const Feature table[] = {
      of_drives(m, out, [](const Drive& d, const Joint& j) {
        return d.kind == Drive::Kind::servo && std::any_of(d.max_force.begin(), d.max_force.begin() + dof_count(j.kind),
                                                           [](double f) { return std::isfinite(f); }); }); }},
+  {"damping of a servo", ".yy..yy", [](const Model& m, Places& out) {
+     of_drives(m, out, [](const Drive& d, const Joint& j) { return d.kind == Drive::Kind::servo && any_of(j.kind, d.kd); }); }},
+  {"servo with damping and no stiffness that moves", ".yy....", [](const Model& m, Places& out) {
+     of_drives(m, out, [](const Drive& d, const Joint& j) {
+       for (int k = 0; k < dof_count(j.kind); ++k)
+         if (d.kind == Drive::Kind::servo && d.kp[k] == 0 && d.kd[k] > 0 && !d.target[k].is_constant()) return true;
+       return false; }); }},
   {"motion of a joint given in time", ".yyyy..", [](const Model& m, Places& out) {
      for (const PrescribedMotion& p : m.motions()) out.push_back({"motion", m[p.joint].name, "motion"}); }},
 
   {"loop", "yyy..yy", [](const Model& m, Places& out) { of_loops(m, out, "", [](const Loop&) { return true; }); }},
-  {"stiffness or damping of a closing joint", ".yy..yy", [](const Model& m, Places& out) {
-     of_loops(m, out, "stiffness", [](const Loop& l) {
-       return l.kind != JointKind::spherical && (any_of(l.kind, l.law.stiffness) || any_of(l.kind, l.law.damping)); }); }},
-  {"stiffness or damping of a closing ball joint", ".yy..y.", [](const Model& m, Places& out) {
-     of_loops(m, out, "stiffness", [](const Loop& l) {
-       return l.kind == JointKind::spherical && (any_of(l.kind, l.law.stiffness) || any_of(l.kind, l.law.damping)); }); }},
+  {"stiffness of a closing joint", ".yy..yy", [](const Model& m, Places& out) {
+     of_loops(m, out, "stiffness", [](const Loop& l) { return l.kind != JointKind::spherical && any_of(l.kind, l.law.stiffness); }); }},
+  {"damping of a closing joint", ".yo..yy", [](const Model& m, Places& out) {
+     of_loops(m, out, "damping", [](const Loop& l) { return l.kind != JointKind::spherical && any_of(l.kind, l.law.damping); }); }},
+  {"stiffness of a closing ball joint", ".yy..y.", [](const Model& m, Places& out) {
+     of_loops(m, out, "stiffness", [](const Loop& l) { return l.kind == JointKind::spherical && any_of(l.kind, l.law.stiffness); }); }},
+  {"damping of a closing ball joint", ".yo..y.", [](const Model& m, Places& out) {
+     of_loops(m, out, "damping", [](const Loop& l) { return l.kind == JointKind::spherical && any_of(l.kind, l.law.damping); }); }},
+  {"where the spring of a closing joint is at ease", ".yy..yy", [](const Model& m, Places& out) {
+     of_loops(m, out, "rest", [](const Loop& l) { return any_of(l.kind, l.law.stiffness) && any_of(l.kind, l.law.rest); }); }},
   {"limits of a closing joint", ".yy....", [](const Model& m, Places& out) {
      of_loops(m, out, "limits", [](const Loop& l) { return is_limited(l.kind, l.law); }); }},
   {"restitution at the limits of a closing joint", ".yo....", [](const Model& m, Places& out) {
@@ -141,6 +246,11 @@ const Feature table[] = {
      of_springs(m, out, "damping", [](const Spring& s) { return s.damping > 0; }); }},
   {"spring that only pulls", "yyyyyyy", [](const Model& m, Places& out) {
      of_springs(m, out, "tension_only", [](const Spring& s) { return s.tension_only; }); }},
+  {"rest_length of a spring", "yyyyyyy", [](const Model& m, Places& out) {
+     of_springs(m, out, "rest_length", [](const Spring& s) { return s.rest_length >= 0; }); }},
+  {"spring beside the axis of its beam", "yyyyyyy", [](const Model& m, Places& out) {
+     of_springs(m, out, "between", [](const Spring& s) {
+       return (s.a.beam.valid() && !s.a.p.isZero(0)) || (s.b.beam.valid() && !s.b.p.isZero(0)); }); }},
 
   {"beam", "yyyyyyy", [](const Model& m, Places& out) { of_beams(m, out, "", [](const Beam&) { return true; }); }},
   {"beam that starts on a beam", "yyy..yy", [](const Model& m, Places& out) {
@@ -149,6 +259,8 @@ const Feature table[] = {
      of_beams(m, out, "planar", [](const Beam& b) { return b.planar; }); }},
   {"damping of a beam", "oyoyoyy", [](const Model& m, Places& out) {
      of_beams(m, out, "damping", [](const Beam& b) { return b.damping > 0; }); }},
+  {"recipe of a beam other than consistent_3r", "yyy..yy", [](const Model& m, Places& out) {
+     of_beams(m, out, "recipe", [](const Beam& b) { return b.recipe != Recipe::consistent_3r; }); }},
   {"root that is not clamped", "...yy..", [](const Model& m, Places& out) {
      of_beams(m, out, "root", [](const Beam& b) { return b.root != Hold::clamped; }); }},
   {"clamps of a beam", "...yy..", [](const Model& m, Places& out) {
@@ -168,13 +280,26 @@ const Feature table[] = {
   {"fatigue", "y......", [](const Model& m, Places& out) {
      of_materials(m, out, "fatigue", [](const Material& x) { return x.fatigue.rate > 0; }); }},
 
-  {"force or moment at a point", "yyyyyyy", [](const Model& m, Places& out) {
-     for (const PointLoad& l : m.point_loads()) out.push_back({"load", l.name, ""}); }},
+  {"force at a point", "yyyyyyy", [](const Model& m, Places& out) {
+     for (const PointLoad& l : m.point_loads())
+       if (!l.force.is_zero()) out.push_back({"load", l.name, "force"}); }},
+  {"moment at a point", "yyyyyyy", [](const Model& m, Places& out) {
+     for (const PointLoad& l : m.point_loads())
+       if (!l.moment.is_zero()) out.push_back({"load", l.name, "moment"}); }},
+  {"load on a body that is fixed", "ooooooo", [](const Model& m, Places& out) {
+     for (const PointLoad& l : m.point_loads())
+       if (is_fixed(m, l.at)) out.push_back({"load", l.name, "on"}); }},
   {"load that turns with its body", "yyyyyyy", [](const Model& m, Places& out) {
      for (const PointLoad& l : m.point_loads())
        if (l.follows) out.push_back({"load", l.name, "follows"}); }},
   {"load along a beam", "yyyyyyy", [](const Model& m, Places& out) {
      for (const DistributedLoad& l : m.distributed_loads()) out.push_back({"load", l.name, ""}); }},
+  {"load along a beam that turns with it", "yyyyyyy", [](const Model& m, Places& out) {
+     for (const DistributedLoad& l : m.distributed_loads())
+       if (l.follows) out.push_back({"load", l.name, "follows"}); }},
+  {"load along a part of a beam", "yyyyyyy", [](const Model& m, Places& out) {
+     for (const DistributedLoad& l : m.distributed_loads())
+       if (l.s0 > 0 || l.s1 < 1) out.push_back({"load", l.name, "between"}); }},
   {"rider", ".yy....", [](const Model& m, Places& out) {
      for (const Rider& r : m.riders()) out.push_back({"rider", r.name, ""}); }},
   {"wind", "yyy....", [](const Model& m, Places& out) {
@@ -183,13 +308,35 @@ const Feature table[] = {
      if (!m.gravity().is_constant()) out.push_back({"scene", "", "gravity"}); }},
   {"cut of a beam", "y..y...", [](const Model& m, Places& out) {
      of_changes(m, out, [](const Change& c) { return c.kind == Change::Kind::cut; }); }},
-  {"growth, new material or section of a beam", "y......", [](const Model& m, Places& out) {
-     of_changes(m, out, [](const Change& c) { return c.kind != Change::Kind::cut; }); }},
+  {"growth of a beam", "y......", [](const Model& m, Places& out) {
+     of_changes(m, out, [](const Change& c) { return c.kind == Change::Kind::grow; }); }},
+  {"new material of a beam", "y......", [](const Model& m, Places& out) {
+     of_changes(m, out, [](const Change& c) { return c.kind == Change::Kind::material; }); }},
+  {"new section of a beam", "y......", [](const Model& m, Places& out) {
+     of_changes(m, out, [](const Change& c) { return c.kind == Change::Kind::section; }); }},
   {"contact", "...y.y.", [](const Model& m, Places& out) {
      if (m.contact()) out.push_back({"contact", "", ""}); }},
   {"restitution of contact", ".....y.", [](const Model& m, Places& out) {
      if (m.contact() && m.contact()->restitution > 0) out.push_back({"contact", "", "restitution"}); }},
+  {"threads that do not touch each other", "...y.o.", [](const Model& m, Places& out) {
+     if (m.contact() && !m.contact()->self) out.push_back({"contact", "", "self"}); }},
 
+  {"probe of the position or rotation of a place", "yyyyyyy", [](const Model& m, Places& out) {
+     of_probes(m, out, [](const Probe& p) { return p.quantity == Quantity::position || p.quantity == Quantity::rotation; }); }},
+  {"probe of the velocity of a place", "tyyyyyy", [](const Model& m, Places& out) {
+     of_probes(m, out, [](const Probe& p) { return p.quantity == Quantity::velocity || p.quantity == Quantity::angular_velocity; }); }},
+  {"probe of a spring", "yyyyyyy", [](const Model& m, Places& out) {
+     of_probes(m, out, [](const Probe& p) { return p.quantity == Quantity::spring_length || p.quantity == Quantity::spring_tension; }); }},
+  {"probe of gravity's, elastic or total energy", "yyyyyyy", [](const Model& m, Places& out) {
+     of_probes(m, out, [](const Probe& p) {
+       return p.quantity == Quantity::gravity_energy || p.quantity == Quantity::elastic_energy || p.quantity == Quantity::total_energy; }); }},
+  {"probe of kinetic energy", "tyyyyyt", [](const Model& m, Places& out) {
+     of_probes(m, out, [](const Probe& p) { return p.quantity == Quantity::kinetic_energy; }); }},
+  {"probe of dissipated energy, work or remainder", "tyyyytt", [](const Model& m, Places& out) {
+     of_probes(m, out, [](const Probe& p) {
+       return p.quantity == Quantity::dissipated_energy || p.quantity == Quantity::work_energy || p.quantity == Quantity::remainder_energy; }); }},
+  {"probe of an energy under a name of its own", "y......", [](const Model& m, Places& out) {
+     of_probes(m, out, [](const Probe& p) { return is_energy(p.quantity) && p.name != usual_name(p.quantity); }); }},
   {"probe of a joint", ".yy..yy", [](const Model& m, Places& out) {
      of_probes(m, out, [](const Probe& p) { return is_joint_quantity(p.quantity) && !p.loop.valid(); }); }},
   {"probe of a closing joint", ".yy....", [](const Model& m, Places& out) {
@@ -200,6 +347,9 @@ const Feature table[] = {
      of_probes(m, out, [](const Probe& p) { return is_thread_quantity(p.quantity); }); }},
   {"probe of contact: count, overlap", "...y.y.", [](const Model& m, Places& out) {
      of_probes(m, out, [](const Probe& p) { return p.quantity == Quantity::contact_count || p.quantity == Quantity::overlap; }); }},
+  {"probe of contact under a name of its own", "...y...", [](const Model& m, Places& out) {
+     of_probes(m, out, [](const Probe& p) {
+       return (p.quantity == Quantity::contact_count || p.quantity == Quantity::overlap) && p.name != usual_name(p.quantity); }); }},
 };
 // clang-format on
 
