@@ -15,9 +15,9 @@ namespace {
 constexpr const char* too_many_ties = "takes up to 200 springs between bodies, or 100 loops";
 static_assert(most_tie_rows == 600);
 
-// More than the dense block of ties carries, or nothing at all.
-void refuse(const Model& model) {
-  std::vector<Problem> problems;
+// What the table of features refuses, more than the dense block of ties carries, or nothing at all.
+void refuse(const Model& written, const Model& model) {
+  std::vector<Problem> problems = refusals(written, Question::adaptive_run);
   const auto no = [&](const char* kind, const std::string& name, const char* why) {
     problems.push_back({kind, name, "", std::string("the adaptive method ") + why});
   };
@@ -294,9 +294,8 @@ WorkspaceData::WorkspaceData(const SystemData& s)
 }
 
 System compile(const Model& model, const Options& options) {
-  require(model, Question::adaptive_run);
   elastic::LinkedModel linked = elastic::beams_to_links(model);
-  refuse(linked.model);
+  refuse(model, linked.model);
   return System(std::make_shared<SystemData>(std::move(linked), options));
 }
 

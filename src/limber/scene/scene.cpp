@@ -101,14 +101,15 @@ Diagnostic place_of(const Reader& reader, const Problem& problem) {
   }
   if (found == reader.origins.end()) return {reader.file, 1, 1, "", to_string(problem)};
   const Origin& origin = found->second;
-  const std::string said = name != problem.name ? to_string(problem) : problem.message;
+  const bool of_scene = origin.path.empty() && problem.field.empty();
+  const std::string said = name != problem.name || of_scene ? to_string(problem) : problem.message;
   Diagnostic d = reader.diagnostic(origin.mark, origin.path, said);
   const Entry* entry = entry_of(*origin.node, problem.field);
   if (entry) {
     const Mark& mark = entry->value->kind == NodeKind::null ? entry->key->mark : entry->value->mark;
     d.line = mark.line;
     d.column = mark.column;
-    d.path += "." + problem.field;
+    d.path += (d.path.empty() ? "" : ".") + problem.field;
   } else if (!problem.field.empty() && name == problem.name) {
     d.message = fmt::format("{}: {}", problem.field, d.message);
   }
