@@ -56,6 +56,8 @@ CASES = [
      arm(type="spherical", joint=", drive: {servo: {target: [0, 0, 0.5], kp: 9}}") + ADAPTIVE, "{servo"),
     ("adaptive: limits", arm(joint=", limits: 0.1") + ADAPTIVE, "0.1}"),
     ("rom: changes", beam(more="changes:\n  - {at: 5 ms, beam: b, cut: 0.5}\n") + ROM % "b.tip", "{at: 5"),
+    ("rom finds no rest to start from", beam() + "run: {time: 0.02, step: 1 ms, from: static, method: rom, rom: {ends: [b.tip]}}\n",
+     "static, m"),
     ("rom: clamps", beam(beam=", clamps: [{at: 1, hold: pinned}]") + ROM % "b.tip", "[{at: 1"),
     ("rom: straight", beam(beam=", straight: true") + ROM % "b.tip", "true}"),
     ("rom: air_damping", beam(beam=", air_damping: 3") + ROM % "b.tip", "3}"),
@@ -146,6 +148,22 @@ for arguments in (["--ramp", "4", "--json"], ["--path", "--report", "r.html"], [
                   ["--method", "thread", "--report", "r.html"], ["--method", "chain", "--modes", "3"]):
     code, out, err = run("static", file, *arguments)
     check(code == 2 and arguments[-2] in err or arguments[-1] in err, f"static {arguments}: {code} {err!r}")
+
+# A method that only finds rests: `static` takes it from the scene, `run` and `view` refuse it at its line.
+file = FOLDER / "rests.yaml"
+file.write_text("limber: 1\n" + beam() + "run:\n  time: 0.02\n  step: 1 ms\n  method: chain\n")
+line = file.read_text().split("\n").index("  method: chain") + 1
+for command in (["run", file, "--out", FOLDER / "rests"], ["view", file, "--no-open"]):
+    code, out, err = run(*command)
+    check(code == 2 and err.count("\n") == 1 and f"rests.yaml:{line}:11: run.method: " in err and "articulated" in err,
+          f"{command[0]} by chain: {code} {err!r}")
+check(not (FOLDER / "rests").exists(), "a run that is refused leaves a folder")
+code, out, err = run("check", file)
+check(code == 0 and "comes to rest" in out, f"check of chain: {code} {out} {err}")
+code, out, err = run("static", file, "--modes", "3")
+check(code == 2 and "method chain" in err, f"static takes the scene's method: {code} {err!r}")
+code, out, err = run("run", file, "--method", "articulated", "-q", "--out", FOLDER / "rests", "--no-vtk", "--no-glb", "--no-report")
+check(code == 0, f"run --method over the scene's: {code} {err!r}")
 
 # What reads a scene writes all of it.
 file = FOLDER / "mesh.yaml"

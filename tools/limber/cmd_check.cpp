@@ -8,6 +8,7 @@
 #include "errors.h"
 #include "limber/model/model.h"
 #include "limber/result/recording.h"
+#include "limber/sim/method_table.h"
 #include "limber/sim/methods.h"
 #include "scene_arguments.h"
 #include "terminal.h"
@@ -50,17 +51,18 @@ FileCheck check_file(const std::string& file, const std::vector<std::string>& se
       v.methods.push_back({m.question, m.against.empty() ? std::vector<scene::Diagnostic>{}
                                                          : scene::locate(scene, ModelError(m.against))});
     v.notes = sim::notes(scene.model, scene.run);
-    // A scene that only comes to rest is as good as one that runs, unless it names the method of a run.
+    // A scene that only comes to rest is as good as one that runs, unless it names a method that does not
+    // take it.
     const auto own = std::find_if(v.methods.begin(), v.methods.end(), [&](const MethodCheck& m) {
       return m.question == sim::question_of(scene.run.method);
     });
     const bool rests = std::any_of(v.methods.begin(), v.methods.end(), [](const MethodCheck& m) {
       return is_static(m.question) && m.against.empty();
     });
-    v.runs = own->against.empty();
+    v.runs = own->against.empty() && !is_static(own->question);
     if (v.runs)
       v.sizes = with_places(scene, [&] { return sim::measure(scene.model, scene.run); });
-    else if (scene.run.method != sim::Method::articulated || !rests)
+    else if (scene.run.method != sim::RunOptions().method || !rests)
       v.diagnostics = own->against;
   } catch (const scene::SceneError& e) {
     v.diagnostics = e.diagnostics();

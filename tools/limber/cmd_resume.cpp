@@ -51,7 +51,7 @@ int resume(const ResumeArguments& a) {
   request.sources = run.sources;
   request.set = run.set;
   request.options = run.options;
-  if (a.threads > 0) request.options.articulated.threads = request.options.adaptive.threads = a.threads;
+  if (a.threads > 0) sim::set_threads(request.options, a.threads);
   request.files = run.files;
   if (!a.checkpoint.empty()) request.checkpoint_interval = parse_time("--checkpoint", a.checkpoint);
   return with_places(scene, [&] { return run_session(scene.model, std::move(request), a.session); });

@@ -15,6 +15,7 @@
 #include "limber/articulated/statics.h"
 #include "limber/chain/chain.h"
 #include "limber/result/files.h"
+#include "limber/sim/method_table.h"
 #include "limber/sim/methods.h"
 #include "scene_arguments.h"
 #include "static_chain.h"
@@ -35,10 +36,10 @@ struct StaticArguments {
   ChainArguments chain;
 };
 
-// Beams on fixed roots and nothing that slides or is driven: the chain is faster and says more of beams.
-bool is_chain(const scene::Scene& scene) {
-  return !scene.model.beams().empty() &&
-         sim::objections(scene.model, scene.run, Question::chain_static).empty();
+sim::Method method_of(const StaticArguments& a, const scene::Scene& scene) {
+  if (a.method != "automatic") return sim::find_method(a.method)->method;
+  const sim::Method method = sim::rest_method(scene.model, scene.run);
+  return method == sim::Method::articulated && a.chain.wanted() ? sim::Method::chain : method;
 }
 
 struct Found {
@@ -256,10 +257,8 @@ void refuse_others(const CLI::App& sub, const Mode& mode) {
 
 int solve(const StaticArguments& a, const CLI::App& sub) {
   const scene::Scene scene = load_scene(a.scene);
-  const bool threads =
-      a.method == "thread" || (a.method == "automatic" && scene.run.method == sim::Method::thread);
-  const bool chained = !threads && (a.method == "chain" || (a.method == "automatic" && a.chain.wanted()) ||
-                                    (a.method == "automatic" && is_chain(scene)));
+  const sim::Method method = method_of(a, scene);
+  const bool threads = method == sim::Method::thread, chained = method == sim::Method::chain;
   refuse_others(sub, threads ? by_thread : chained ? chain_mode(a.chain) : by_articulated);
   if (threads)
     return solve_threads(
@@ -310,9 +309,11 @@ void add_static(CLI::App& app, int& code) {
       app.add_subcommand("static", "where a scene comes to rest, and whether it would stay there");
   sub->add_option("scene", a->scene.file, "scene file")->required()->type_name("FILE");
   add_set_option(*sub, a->scene.set);
+  std::vector<std::string> methods = sim::names_of_methods(true);
+  methods.insert(methods.begin(), "automatic");
   sub->add_option("--method", a->method,
-                  "articulated, chain (beams), thread, or automatic: the scene's, chain where it applies")
-      ->check(CLI::IsMember({"automatic", "articulated", "chain", "thread"}));
+                  "one that finds rests, or automatic: the scene's, chain (beams) where it applies")
+      ->check(CLI::IsMember(methods));
   add_chain_options(*sub, a->chain);
   sub->add_option("--at", a->at, "time whose loads act (default: 0 s)")->type_name("TIME");
   sub->add_option("--load-steps", a->options.load_steps, "apply loads and weight in so many steps")

@@ -13,6 +13,8 @@
 #include "limber/elastic/beam_frames.h"
 #include "limber/elastic/exact_rod.h"
 #include "limber/sim/driver.h"
+#include "limber/sim/method_table.h"
+#include "limber/sim/methods.h"
 #include "limber/thread/thread.h"
 #include "live_scene.h"
 
@@ -106,6 +108,23 @@ Candidate solve_chain(const Model& model, double at) {
   c.seconds = least_time([&] { rest = system.rest(); }, [&] { found = solver.solve(rest, 1); });
   if (!found.report.ok()) c.refusal = found.report.message;
   chain::observe(system, solver, rest, c.moments.emplace_back());
+  return c;
+}
+
+// In the order in which they are asked for a reference.
+struct RestSolver {
+  sim::Method method;
+  Candidate (*solve)(const Model&, double);
+};
+constexpr RestSolver rest_solvers[] = {{sim::Method::chain, solve_chain},
+                                       {sim::Method::articulated, solve_articulated},
+                                       {sim::Method::thread, solve_thread}};
+
+Candidate rest_by(const RestSolver& method, const Model& model, const sim::RunOptions& options, double at) {
+  const auto against = sim::objections(model, options, *sim::info_of(method.method).rest);
+  if (against.empty()) return method.solve(model, at);
+  Candidate c;
+  c.refusal = short_reason(against);
   return c;
 }
 
@@ -215,20 +234,13 @@ double motion_distance(const Model& model, const Candidate& c, const Comparison&
 Comparison compare_statics(const scene::Scene& scene, double at) {
   Comparison out;
   out.time = at;
-  const std::pair<const char*, Candidate (*)(const Model&, double)> methods[] = {
-      {"chain", solve_chain}, {"articulated", solve_articulated}, {"thread", solve_thread}};
-  for (const auto& [name, solve] : methods)
+  for (const RestSolver& method : rest_solvers)
     for (const double factor : {0.25, 0.5, 1.0, 2.0}) {
       const Model model = chain::refined(scene.model, factor);
       int elements = 0;
       for (const Beam& beam : model.beams()) elements += beam.elements;
-      Candidate c;
-      try {
-        c = solve(model, at);
-      } catch (const std::exception& e) {
-        c.refusal = e.what();
-      }
-      c.method = name;
+      Candidate c = rest_by(method, model, scene.run, at);
+      c.method = to_string(method.method);
       c.setting = fmt::format("{} elements", elements);
       if (out.candidates.empty() || out.candidates.back().method != c.method ||
           out.candidates.back().setting != c.setting)
@@ -236,14 +248,10 @@ Comparison compare_statics(const scene::Scene& scene, double at) {
     }
   if (!use_rod(scene.model, at, out)) {
     Candidate finest;
-    for (const auto& [name, solve] : methods) {
-      try {
-        finest = solve(chain::refined(scene.model, 8), at);
-      } catch (const std::exception& e) {
-        finest.refusal = e.what();
-      }
+    for (const RestSolver& method : rest_solvers) {
+      finest = rest_by(method, chain::refined(scene.model, 8), scene.run, at);
       if (!finest.refusal.empty()) continue;
-      out.reference = fmt::format("{} with eight times the elements", name);
+      out.reference = fmt::format("{} with eight times the elements", to_string(method.method));
       break;
     }
     if (!finest.refusal.empty())
@@ -283,8 +291,10 @@ Comparison compare_motion(const scene::Scene& scene, double time) {
         choose_method(choice.name, options);
         try {
           c = simulate(scene, options, time, frame);
-        } catch (const std::exception& e) {
+        } catch (const sim::StaticFailure& e) {
           c.refusal = e.what();
+        } catch (const ModelError& e) {  // it has no rest to be reduced at
+          c.refusal = short_reason(e.problems());
         }
       } else {
         c.refusal = choice.reason;

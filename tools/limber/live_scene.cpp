@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "limber/result/layout_json.h"
-#include "limber/sim/driver.h"
+#include "limber/sim/method_table.h"
+#include "limber/sim/methods.h"
 
 namespace limber::cli {
 
@@ -32,18 +32,15 @@ bool is_literal(const scene::Parameter& p) {
          (i == text.size() || text[i] == ' ' || p.unit != "");
 }
 
-// What a method refuses can be hundreds of lines, one for each part: the first two, and how many more.
-std::string short_reason(const std::string& text) {
+}  // namespace
+
+std::string short_reason(const std::vector<Problem>& against) {
   std::string out;
-  int lines = 0;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);)
-    if (!line.empty() && ++lines <= 2) out += (lines > 1 ? "; " : "") + line;
-  if (lines > 2) out += fmt::format("; and {} more", lines - 2);
+  for (std::size_t i = 0; i < std::min<std::size_t>(2, against.size()); ++i)
+    out += (i > 0 ? "; " : "") + to_string(against[i]);
+  if (against.size() > 2) out += fmt::format("; and {} more", against.size() - 2);
   return out;
 }
-
-}  // namespace
 
 std::string live_scene_json(const LiveScene& s, const result::Layout& layout, const result::Fields& fields) {
   Json parameters = Json::array(), methods = Json::array(), kinds = Json::array();
@@ -80,32 +77,23 @@ std::string method_name(const sim::RunOptions& options) {
 }
 
 void choose_method(const std::string& name, sim::RunOptions& options) {
-  const std::string method = name.substr(0, name.find(':'));
-  for (const sim::Method m : sim::all_methods) {
-    if (method != sim::to_string(m)) continue;
-    options.method = m;
-    for (const auto integrator : articulated::all_integrators)
-      if (name == fmt::format("articulated:{}", articulated::to_string(integrator)))
-        options.articulated.integrator = integrator;
-    return;
-  }
-  throw std::invalid_argument(fmt::format("there is no method \"{}\"", name));
+  const sim::MethodInfo* method = sim::find_method(name.substr(0, name.find(':')));
+  if (!method || !method->run) throw std::invalid_argument(fmt::format("there is no method \"{}\"", name));
+  options.method = method->method;
+  for (const auto integrator : articulated::all_integrators)
+    if (name == fmt::format("articulated:{}", articulated::to_string(integrator)))
+      options.articulated.integrator = integrator;
 }
 
 std::vector<MethodChoice> method_choices(const scene::Scene& scene, const sim::RunOptions& options) {
   std::vector<MethodChoice> out;
-  for (const sim::Method method : sim::all_methods) {
+  for (const sim::MethodInfo& method : sim::method_table()) {
+    if (!method.run) continue;
     sim::RunOptions o = options;
-    o.method = method;
-    o.from_static = false;
-    std::string reason;
-    try {
-      const sim::Driver driver(scene.model, o);
-    } catch (const std::exception& e) {
-      reason = short_reason(e.what());
-    }
-    if (method != sim::Method::articulated) {
-      out.push_back({sim::to_string(method), sim::to_string(method), reason, reason.empty()});
+    o.method = method.method;
+    const std::string reason = short_reason(sim::objections(scene.model, o, *method.run));
+    if (o.method != sim::Method::articulated) {
+      out.push_back({method.name(), method.name(), reason, reason.empty()});
       continue;
     }
     for (const auto integrator : articulated::all_integrators) {

@@ -28,7 +28,11 @@ std::string live_scene_json(const LiveScene& scene, const result::Layout& layout
                             const result::Fields& fields);
 std::string note_json(const std::string& text);
 
-// Every method of the driver; one that has integrators appears once with each.
+// What a method says against a model can be hundreds of lines, one for each part: the first two, and how many
+// more.
+std::string short_reason(const std::vector<Problem>& against);
+
+// Every method that runs; articulated appears once with each integrator.
 std::vector<MethodChoice> method_choices(const scene::Scene& scene, const sim::RunOptions& options);
 std::string method_name(const sim::RunOptions& options);                // "articulated:euler"
 void choose_method(const std::string& name, sim::RunOptions& options);  // throws std::invalid_argument

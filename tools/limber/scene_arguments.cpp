@@ -7,6 +7,7 @@
 #include "errors.h"
 #include "limber/result/recording.h"
 #include "limber/scene/expression.h"
+#include "limber/sim/method_table.h"
 #include "terminal.h"
 
 namespace limber::cli {
@@ -61,8 +62,7 @@ void add_run_overrides(CLI::App& sub, RunOverrides& o) {
   sub.add_option("--time", o.time, "time to simulate")->type_name("TIME");
   sub.add_option("--step", o.step, "time step")->type_name("TIME");
   sub.add_option("--frame", o.frame, "time between recorded frames")->type_name("TIME");
-  sub.add_option("--method", o.method, "method")
-      ->check(CLI::IsMember({"articulated", "adaptive", "thread", "rom"}));
+  sub.add_option("--method", o.method, "method")->check(CLI::IsMember(sim::names_of_methods(false)));
   sub.add_option("--integrator", o.integrator, "integrator")
       ->check(CLI::IsMember({"midpoint", "euler", "implicit_euler", "sdirk", "bdf2"}));
   sub.add_option("--solver", o.solver, "solver of the linear systems")
@@ -85,8 +85,7 @@ void apply(const RunOverrides& o, sim::RunOptions& options) {
   if (!o.time.empty()) options.time = parse_time("--time", o.time);
   if (!o.step.empty()) options.step = parse_time("--step", o.step);
   if (!o.frame.empty()) options.frame = parse_time("--frame", o.frame);
-  for (const auto method : sim::all_methods)
-    if (o.method == sim::to_string(method)) options.method = method;
+  if (!o.method.empty()) options.method = sim::find_method(o.method)->method;
   if (!o.error.empty()) options.articulated.error = options.adaptive.error = parse_number("--error", o.error);
   if (!o.budget.empty()) options.adaptive.budget = parse_time("--budget", o.budget);
   for (const auto measure : adaptive::all_measures)

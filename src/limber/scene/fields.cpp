@@ -94,7 +94,7 @@ std::optional<double> Fields::quantity(std::string_view name) const {
   const Key& k = key(name, Type::quantity);
   const Node* node = find(name);
   if (!node) return std::nullopt;
-  return reader.quantity(*node, path(name), k.dimension, k.range, std::string_view(k.fallback) == "inf");
+  return reader.quantity(*node, path(name), k.dimension, k.range, k.fallback == "inf");
 }
 
 double Fields::quantity(std::string_view name, double fallback) const {
@@ -213,7 +213,7 @@ DofArray Fields::values(std::string_view name, JointKind kind, double fallback) 
   if (!node) return out;
   const int n = dof_count(kind);
   const bool one_for_all = n == 1 || (k.role != Role::coordinate && k.role != Role::rate);
-  const bool infinite = std::string_view(k.fallback) == "inf";
+  const bool infinite = k.fallback == "inf";
   const Path at = path(name);
   if (n == 0) {
     error(name, "a fixed joint has no coordinates");

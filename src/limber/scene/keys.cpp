@@ -15,9 +15,9 @@ Key Key::needed() const {
   key.required = true;
   return key;
 }
-Key Key::otherwise(const char* text) const {
+Key Key::otherwise(std::string text) const {
   Key key = *this;
-  key.fallback = text;
+  key.fallback = std::move(text);
   return key;
 }
 Key Key::like(const char* text) const {

@@ -107,22 +107,22 @@ enum class ObjectType : unsigned char {
 struct Key {
   const char* name;
   Type type;
-  const char* doc;
+  std::string doc;
   Dimension dimension{};
   Range range = Range::any;
   Role role = Role::none;
   ObjectType object = ObjectType::none;
   int count = 3;
   bool required = false;
-  const char* choices = "";   // separated by blanks
-  const char* refers = "";    // "body", "joint", …
-  const char* fallback = "";  // the default, as text
+  std::string choices{};    // separated by blanks
+  const char* refers = "";  // "body", "joint", …
+  std::string fallback{};   // the default, as text
   const char* example = "";
 
   // Written after one another in the table.
   Key with(Range r) const;
   Key needed() const;
-  Key otherwise(const char* text) const;
+  Key otherwise(std::string text) const;
   Key like(const char* text) const;
 };
 

@@ -23,9 +23,9 @@ inline Key vector(const char* name, const Dimension& d, const char* doc) {
 inline Key vector_function(const char* name, const Dimension& d, const char* doc) {
   return {name, Type::vector_function, doc, d};
 }
-inline Key choice(const char* name, const char* choices, const char* doc) {
-  Key key{name, Type::choice, doc};
-  key.choices = choices;
+inline Key choice(const char* name, std::string choices, std::string doc) {
+  Key key{name, Type::choice, std::move(doc)};
+  key.choices = std::move(choices);
   return key;
 }
 inline Key refer(const char* name, const char* kind, const char* doc) {

@@ -1,7 +1,23 @@
 // Every key of a scene, continued: short forms, beams, springs, loops, loads, and how to run.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "limber/scene/keys_parts.h"
+#include "limber/sim/method_table.h"
 
 namespace limber::scene::keys {
+
+namespace {
+
+Key method_key() {
+  std::string about;
+  for (const sim::MethodInfo& m : sim::method_table())
+    about += fmt::format("{}{}: {}", about.empty() ? "" : "; ", m.name(), m.about);
+  return choice("method", fmt::format("{}", fmt::join(sim::names_of_methods(), " ")), std::move(about))
+      .otherwise(to_string(sim::RunOptions().method));
+}
+
+}  // namespace
 
 std::vector<Object> short_form_objects() {
   using T = ObjectType;
@@ -340,12 +356,7 @@ std::vector<Object> load_objects() {
        "run",
        "How to run it",
        "",
-       {choice("method", "articulated adaptive thread rom",
-               "articulated: dynamics; adaptive: quasi-statics of large trees, moving only what the error "
-               "asks for; thread: every beam is a thread, with contact; rom: mechanisms reduced to their end "
-               "effectors, with contact")
-            .otherwise("articulated"),
-        quantity("time", time, "to simulate").with(Range::positive).otherwise("5 s"),
+       {method_key(), quantity("time", time, "to simulate").with(Range::positive).otherwise("5 s"),
         quantity("step", time, "").with(Range::positive).otherwise("10 ms"),
         quantity("frame", time, "between recorded frames").with(Range::positive).otherwise("1/30"),
         choice("integrator", "midpoint euler implicit_euler sdirk",

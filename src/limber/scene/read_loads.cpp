@@ -5,6 +5,7 @@
 
 #include "limber/scene/fields.h"
 #include "limber/scene/suggest.h"
+#include "limber/sim/method_table.h"
 
 namespace limber::scene {
 
@@ -167,7 +168,7 @@ void read_run(const Fields& scene) {
   if (!scene.has("run")) return;
   const Fields fields(scene.reader, scene.node("run"), ObjectType::run, scene.path("run"), scene.mark("run"));
   sim::RunOptions& run = scene.reader.run;
-  run.method = sim::all_methods[fields.choice("method", 0)];
+  run.method = sim::method_table()[fields.choice("method", 0)].method;
   read_thread_run(fields, run.thread);
   read_rom_run(fields, run.rom);
   if (run.method == sim::Method::rom && run.rom.ends.empty() && !fields.has("rom"))
@@ -193,8 +194,8 @@ void read_run(const Fields& scene) {
   run.articulated.max_iterations = fields.integer("max_iterations", run.articulated.max_iterations);
   run.articulated.threads = run.adaptive.threads = run.rom.threads =
       fields.integer("threads", run.articulated.threads);
-  if (run.method == sim::Method::adaptive && run.from_static)
-    fields.error("from", "the adaptive method starts as written");
+  if (run.from_static && !sim::info_of(run.method).rest)
+    fields.error("from", fmt::format("method {} finds no rest: it starts as written", to_string(run.method)));
   if (run.step > run.time) fields.error("step", "is longer than the whole run");
 }
 

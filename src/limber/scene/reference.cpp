@@ -115,9 +115,9 @@ std::string key_row(const Key& key) {
   const auto add = [&](const std::string& more) { doc += (doc.empty() ? "" : "; ") + more; };
   if (key.range != Range::any) add(range_text(key.range));
   if (*key.example) add(fmt::format("as in `{}`", key.example));
-  const std::string need = key.required    ? "**required**"
-                           : *key.fallback ? fmt::format("`{}`", key.fallback)
-                                           : "";
+  const std::string need = key.required           ? "**required**"
+                           : key.fallback.empty() ? ""
+                                                  : fmt::format("`{}`", key.fallback);
   return fmt::format("| `{}` | {} | {} | {} |\n", key.name, cell(type_text(key)), cell(need), cell(doc));
 }
 

@@ -144,7 +144,7 @@ std::string description(const Key& key) {
   std::string text = key.doc;
   const std::string unit = si_unit_of(key.dimension);
   if (!unit.empty()) text += fmt::format("{}[{}]", text.empty() ? "" : " ", unit);
-  if (*key.fallback) text += fmt::format("{}(default: {})", text.empty() ? "" : " ", key.fallback);
+  if (!key.fallback.empty()) text += fmt::format("{}(default: {})", text.empty() ? "" : " ", key.fallback);
   if (*key.example) text += fmt::format("{}Example: {}", text.empty() ? "" : ". ", key.example);
   return text;
 }

@@ -1,9 +1,13 @@
 #include "limber/sim/driver.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "limber/articulated/statics.h"
+#include "limber/sim/method_table.h"
 #include "limber/sim/reduce.h"
 
 namespace limber::sim {
@@ -49,18 +53,21 @@ bool AdaptiveDriver::finite() const {
   return std::isfinite(state.total) && std::isfinite(state.largest) && std::isfinite(state.distance);
 }
 
-Driver::Variant Driver::make(const Model& model, const RunOptions& options) {
-  switch (options.method) {
-    case Method::thread:
-      return Variant(std::in_place_type<ThreadDriver>, model, options.thread, options.from_static);
-    case Method::rom:
-      return Variant(std::in_place_type<RomDriver>, model, options);
-    case Method::articulated:
-      break;
-    case Method::adaptive:
-      return Variant(std::in_place_type<AdaptiveDriver>, model, options.adaptive);
-  }
-  return Variant(std::in_place_type<ArticulatedDriver>, model, options.articulated, options.from_static);
+namespace {
+
+Driver make_driver(const Model& model, const RunOptions& options) {
+  const MethodInfo& info = info_of(options.method);
+  if (info.make) return info.make(model, options);
+  throw ModelError(
+      {{"run", "", "method",
+        fmt::format(
+            "method {} finds where a scene comes to rest (limber static) and does not run; those that "
+            "run: {}",
+            info.name(), fmt::join(names_of_methods(false), ", "))}});
 }
+
+}  // namespace
+
+Driver::Driver(const Model& model, const RunOptions& options) : Driver(make_driver(model, options)) {}
 
 }  // namespace limber::sim

@@ -1,5 +1,5 @@
-// The one place that knows every method. A driver wraps one of them: system, state and scratch behind the
-// same few calls. A new method is one more struct and one more alternative of `Driver`.
+// A driver wraps one of the methods that run: system, state and scratch behind the same few calls. A new
+// method is one more struct, one more alternative of `Driver`, and a row of method_table.h.
 #pragma once
 
 #include <optional>
@@ -158,7 +158,10 @@ struct RomDriver {
 
 class Driver {
  public:
-  Driver(const Model& model, const RunOptions& options) : method_(make(model, options)) {}
+  using Variant = std::variant<ArticulatedDriver, AdaptiveDriver, ThreadDriver, RomDriver>;
+  // By the method's row of the table. Throws ModelError where the method does not run, or refuses the model.
+  Driver(const Model& model, const RunOptions& options);
+  explicit Driver(Variant method) : method_(std::move(method)) {}
 
   const result::Layout& layout() const {
     return std::visit(
@@ -285,8 +288,6 @@ class Driver {
   }
 
  private:
-  using Variant = std::variant<ArticulatedDriver, AdaptiveDriver, ThreadDriver, RomDriver>;
-  static Variant make(const Model& model, const RunOptions& options);
   Variant method_;
 };
 

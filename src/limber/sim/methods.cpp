@@ -4,40 +4,13 @@
 
 #include <cmath>
 
-#include "limber/chain/chain.h"
-#include "limber/sim/reduce.h"
+#include "limber/sim/method_table.h"
 
 namespace limber::sim {
-namespace {
-
-void compile_for(const Model& model, const RunOptions& options, Question question) {
-  switch (question) {
-    case Question::chain_static:
-      chain::compile(model);
-      return;
-    case Question::articulated_run:
-    case Question::articulated_static:
-      articulated::compile(model, options.articulated);
-      return;
-    case Question::thread_run:
-    case Question::thread_static:
-      thread::compile(model, options.thread);
-      return;
-    case Question::rom_run:
-      check_reducible(model, options.rom);
-      return;
-    case Question::adaptive_run:
-      adaptive::compile(model, options.adaptive);
-      return;
-  }
-}
-
-}  // namespace
-
 std::vector<Problem> objections(const Model& model, const RunOptions& options, Question question) {
   std::vector<Problem> out = refusals(model, question);
   if (out.empty()) try {
-      compile_for(model, options, question);
+      info_of(question).compile(model, options);
     } catch (const ModelError& error) {
       out = error.problems();
     } catch (const std::invalid_argument& error) {
@@ -55,18 +28,10 @@ std::vector<Verdict> methods_for(const Model& model, const RunOptions& options, 
   return out;
 }
 
-Question question_of(Method method) {
-  switch (method) {
-    case Method::adaptive:
-      return Question::adaptive_run;
-    case Method::thread:
-      return Question::thread_run;
-    case Method::rom:
-      return Question::rom_run;
-    case Method::articulated:
-      break;
-  }
-  return Question::articulated_run;
+Method rest_method(const Model& model, const RunOptions& options) {
+  if (options.method != RunOptions().method && info_of(options.method).rest) return options.method;
+  const bool chained = !model.beams().empty() && objections(model, options, Question::chain_static).empty();
+  return chained ? Method::chain : Method::articulated;
 }
 
 std::vector<std::string> notes(const Model& model, const RunOptions& options) {

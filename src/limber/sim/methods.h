@@ -22,7 +22,10 @@ struct Verdict {
 std::vector<Verdict> methods_for(const Model& model, const RunOptions& options,
                                  std::size_t most_bodies = 2000);
 
-Question question_of(Method method);  // of a run
+// By which method a scene comes to rest that names none for it: its own if that answers rests, the chain
+// where there are beams and it takes them (it is faster and says more of beams), else articulated.
+Method rest_method(const Model& model, const RunOptions& options);
+
 // Told once with a run: what its method does not look at.
 std::vector<std::string> notes(const Model& model, const RunOptions& options);
 

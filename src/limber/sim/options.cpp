@@ -5,6 +5,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "limber/sim/method_table.h"
+
 namespace limber::sim {
 
 namespace {
@@ -16,20 +18,6 @@ void require(bool ok, const char* name, const char* expected, double value) {
 }
 
 }  // namespace
-
-const char* to_string(Method method) {
-  switch (method) {
-    case Method::articulated:
-      return "articulated";
-    case Method::adaptive:
-      return "adaptive";
-    case Method::thread:
-      return "thread";
-    case Method::rom:
-      return "rom";
-  }
-  return "?";
-}
 
 std::int64_t RunOptions::steps() const {
   // 1.1 / 0.1 is 11.000000000000002: a quotient that is whole up to rounding is meant to be whole.
@@ -43,34 +31,17 @@ std::int64_t RunOptions::steps_per_frame() const {
 }
 
 const char* integrator_of(const RunOptions& o) {
-  switch (o.method) {
-    case Method::adaptive:
-      return "";
-    case Method::rom:
-      return rom::to_string(o.rom.integrator);
-    case Method::thread:
-      return thread::to_string(o.thread.integrator);
-    case Method::articulated:
-      break;
-  }
-  return articulated::to_string(o.articulated.integrator);
+  const MethodInfo& info = info_of(o.method);
+  return info.integrator ? info.integrator(o) : "";
 }
 
-int threads_of(const RunOptions& o) {
-  switch (o.method) {
-    case Method::adaptive:
-      return o.adaptive.threads;
-    case Method::rom:
-      return o.rom.threads;
-    case Method::thread:
-      return 1;
-    case Method::articulated:
-      break;
-  }
-  return o.articulated.threads;
+int threads_of(RunOptions o) {
+  const MethodInfo& info = info_of(o.method);
+  return info.threads ? *info.threads(o) : 1;
 }
 void set_threads(RunOptions& o, int threads) {
-  o.articulated.threads = o.adaptive.threads = o.rom.threads = threads;
+  for (const MethodInfo& info : method_table())
+    if (info.threads) *info.threads(o) = threads;
 }
 
 void validate(const RunOptions& o) {
@@ -108,8 +79,9 @@ void validate(const RunOptions& o) {
   require(r.gap_error > 0, "gap_error", "a positive number", r.gap_error);
   require(r.most_points >= 1 && r.most_points <= 1000, "most_points", "1 to 1000", r.most_points);
   require(r.sweeps >= 1, "sweeps", "at least 1", r.sweeps);
-  if (o.method == Method::adaptive && o.from_static)
-    throw std::invalid_argument("from: the adaptive method starts as written");
+  if (o.from_static && !info_of(o.method).rest)
+    throw std::invalid_argument(
+        fmt::format("from: method {} finds no rest: it starts as written", to_string(o.method)));
 }
 
 }  // namespace limber::sim

@@ -11,8 +11,8 @@
 
 namespace limber::sim {
 
-enum class Method : std::uint8_t { articulated, adaptive, thread, rom };
-inline constexpr Method all_methods[] = {Method::articulated, Method::adaptive, Method::thread, Method::rom};
+// All about each of them: sim/method_table.h.
+enum class Method : std::uint8_t { articulated, adaptive, thread, rom, chain };
 const char* to_string(Method method);
 
 struct RunOptions {
@@ -34,7 +34,7 @@ struct RunOptions {
 const char* integrator_of(const RunOptions& options);  // of the method that runs; "" if it has none
 
 // Of the CPU: of the method that runs, and of all of them.
-int threads_of(const RunOptions& options);
+int threads_of(RunOptions options);
 void set_threads(RunOptions& options, int threads);
 
 // Throws std::invalid_argument naming the first option that cannot be used.

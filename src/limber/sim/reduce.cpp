@@ -57,7 +57,12 @@ Settled settle(const Model& linked, const Mechanism& m, const std::vector<Vec6>&
     out.message = found.result.report.message;
     return out;
   }
-  out.point = rom::make_point(m, *found.motion, options);
+  try {
+    out.point = rom::make_point(m, *found.motion, options);
+  } catch (const std::invalid_argument& e) {  // it rests, and cannot be linearised there
+    out.message = e.what();
+    return out;
+  }
   out.point.time = t;
   out.point.input = input_values(linked, m, t);
   out.point.wrench = end_wrenches(sub, m, out.point);
@@ -146,20 +151,11 @@ class Reducer {
   }
 
  private:
-  Settled find(const std::vector<Vec6>& wrenches, double t, const std::string& what) {
-    try {
-      return settle(linked_, m_, wrenches, t, options_.build);
-    } catch (const ModelError&) {
-      throw;
-    } catch (const std::invalid_argument& e) {
-      throw ModelError({{"mechanism", m_.name, "", fmt::format("cannot be reduced {}: {}", what, e.what())}});
-    }
-  }
-
   void add(const std::vector<Vec6>& wrenches, double t, const std::string& what) {
-    Settled s = find(wrenches, t, what);
+    Settled s = settle(linked_, m_, wrenches, t, options_.build);
     if (!s.ok)
-      throw ModelError({{"mechanism", m_.name, "", fmt::format("finds no rest {}: {}", what, s.message)}});
+      throw ModelError(
+          {{"mechanism", m_.name, "", fmt::format("cannot be reduced {}: {}", what, s.message)}});
     m_.points.push_back(std::move(s.point));
     if (progress_) progress_(m_.name, static_cast<int>(m_.points.size()));
   }
@@ -173,12 +169,7 @@ class Reducer {
 
   void try_loads(const std::vector<std::vector<Vec6>>& loads, std::vector<Trial>& out) {
     for (const auto& wrenches : loads) {
-      Settled s;
-      try {
-        s = settle(linked_, m_, wrenches, 0, options_.build);
-      } catch (const std::invalid_argument&) {
-        continue;  // beyond what it can bear: no point there
-      }
+      Settled s = settle(linked_, m_, wrenches, 0, options_.build);  // not ok: more than it can bear
       if (s.ok) out.push_back({wrenches, std::move(s.point)});
     }
   }

@@ -24,7 +24,7 @@ void add_point(const Model& model, rom::ReducedModel& reduced, const rom::PointR
                const rom::BuildOptions& options);
 
 // The whole mechanism at rest under wrenches on its ends (dead, base's axes, at their origins), and
-// linearised.
+// linearised; not ok where it finds no rest or cannot be linearised there.
 struct Settled {
   bool ok = false;
   std::string message;

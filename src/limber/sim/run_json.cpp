@@ -9,6 +9,7 @@
 #include "limber/result/recording.h"
 #include "limber/sim/checkpoint.h"
 #include "limber/sim/folder.h"
+#include "limber/sim/method_table.h"
 
 namespace limber::sim {
 
@@ -85,7 +86,10 @@ auto parse_enum(const std::string& text, const Values& values) {
 
 RunOptions parse_options(const Json& json) {
   RunOptions o;
-  o.method = parse_enum(json.at("method").get<std::string>(), all_methods);
+  const auto name = json.at("method").get<std::string>();
+  const MethodInfo* method = find_method(name);
+  if (!method) throw std::invalid_argument(fmt::format("unknown word '{}'", name));
+  o.method = method->method;
   o.time = json.at("time").get<double>();
   o.step = json.at("step").get<double>();
   o.frame = json.at("frame").get<double>();

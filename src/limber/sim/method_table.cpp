@@ -1,0 +1,107 @@
+#include "limber/sim/method_table.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "limber/chain/chain.h"
+#include "limber/sim/driver.h"
+#include "limber/sim/reduce.h"
+
+namespace limber::sim {
+namespace {
+
+template <class Method, class... Arguments>
+Driver driver_by(const Arguments&... arguments) {
+  return Driver(Driver::Variant(std::in_place_type<Method>, arguments...));
+}
+
+const MethodInfo rows[] = {
+    {.method = Method::articulated,
+     .about = "dynamics",
+     .run = Question::articulated_run,
+     .rest = Question::articulated_static,
+     .integrator = [](const RunOptions& o) { return articulated::to_string(o.articulated.integrator); },
+     .threads = [](RunOptions& o) { return &o.articulated.threads; },
+     .compile = [](const Model& m, const RunOptions& o) { articulated::compile(m, o.articulated); },
+     .make =
+         [](const Model& m, const RunOptions& o) {
+           return driver_by<ArticulatedDriver>(m, o.articulated, o.from_static);
+         }},
+    {.method = Method::adaptive,
+     .about = "quasi-statics of large trees, moving only what the error asks for",
+     .run = Question::adaptive_run,
+     .rest = {},
+     .threads = [](RunOptions& o) { return &o.adaptive.threads; },
+     .compile = [](const Model& m, const RunOptions& o) { adaptive::compile(m, o.adaptive); },
+     .make = [](const Model& m, const RunOptions& o) { return driver_by<AdaptiveDriver>(m, o.adaptive); }},
+    {.method = Method::thread,
+     .about = "every beam is a thread, with contact",
+     .run = Question::thread_run,
+     .rest = Question::thread_static,
+     .integrator = [](const RunOptions& o) { return thread::to_string(o.thread.integrator); },
+     .compile = [](const Model& m, const RunOptions& o) { thread::compile(m, o.thread); },
+     .make = [](const Model& m,
+                const RunOptions& o) { return driver_by<ThreadDriver>(m, o.thread, o.from_static); }},
+    {.method = Method::rom,
+     .about = "mechanisms reduced to their end effectors, with contact",
+     .run = Question::rom_run,
+     .rest = {},
+     .integrator = [](const RunOptions& o) { return rom::to_string(o.rom.integrator); },
+     .threads = [](RunOptions& o) { return &o.rom.threads; },
+     .compile = [](const Model& m, const RunOptions& o) { check_reducible(m, o.rom); },
+     .make = [](const Model& m, const RunOptions& o) { return driver_by<RomDriver>(m, o); }},
+    {.method = Method::chain,
+     .about = "where beams come to rest (limber static); it does not run",
+     .run = {},
+     .rest = Question::chain_static,
+     .compile = [](const Model& m, const RunOptions&) { chain::compile(m); }},
+};
+
+template <class Predicate>
+const MethodInfo* find_row(const Predicate& is) {
+  const auto* found = std::find_if(std::begin(rows), std::end(rows), is);
+  return found == std::end(rows) ? nullptr : found;
+}
+
+}  // namespace
+
+std::span<const MethodInfo> method_table() { return rows; }
+
+const MethodInfo& info_of(Method method) {
+  const MethodInfo* found = find_row([&](const MethodInfo& m) { return m.method == method; });
+  assert(found);
+  return *found;
+}
+
+const MethodInfo& info_of(Question question) {
+  const MethodInfo* found =
+      find_row([&](const MethodInfo& m) { return m.run == question || m.rest == question; });
+  assert(found);
+  return *found;
+}
+
+const MethodInfo* find_method(std::string_view name) {
+  return find_row([&](const MethodInfo& m) { return m.name() == name; });
+}
+
+const char* to_string(Method method) { return info_of(method).name(); }
+
+Question question_of(Method method) {
+  const MethodInfo& info = info_of(method);
+  return info.run ? *info.run : *info.rest;
+}
+
+std::vector<std::string> names_of_methods() {
+  std::vector<std::string> out;
+  for (const MethodInfo& m : rows) out.emplace_back(m.name());
+  return out;
+}
+
+std::vector<std::string> names_of_methods(bool that_rest) {
+  std::vector<std::string> out;
+  for (const MethodInfo& m : rows)
+    if (that_rest ? m.rest : m.run) out.emplace_back(m.name());
+  return out;
+}
+
+}  // namespace limber::sim

@@ -1,0 +1,43 @@
+// The only list of methods: what each is called, which questions it answers, and how it is made. Whoever
+// wants to know something of a method asks here; a new method is its folder, its questions in
+// model/features.h, and one row.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "limber/model/features.h"
+#include "limber/sim/options.h"
+
+namespace limber::sim {
+
+class Driver;
+
+struct MethodInfo {
+  Method method;
+  const char* about;                                       // one line, for people who choose
+  std::optional<Question> run, rest;                       // what it answers
+  const char* (*integrator)(const RunOptions&) = nullptr;  // that it steps with; null: it has none
+  int* (*threads)(RunOptions&) = nullptr;                  // of the CPU; null: always one
+  // Throws ModelError with all that it refuses.
+  void (*compile)(const Model&, const RunOptions&) = nullptr;
+  Driver (*make)(const Model&, const RunOptions&) = nullptr;  // null: it does not run
+
+  const char* name() const { return method_of(run ? *run : *rest); }
+};
+
+std::span<const MethodInfo> method_table();
+const MethodInfo& info_of(Method method);
+const MethodInfo& info_of(Question question);
+const MethodInfo* find_method(std::string_view name);  // null: there is none
+
+// What a scene asks of the method: a run, or a rest if it does not run.
+Question question_of(Method method);
+
+std::vector<std::string> names_of_methods();
+std::vector<std::string> names_of_methods(bool that_rest);  // that answer rests, or that run
+
+}  // namespace limber::sim
