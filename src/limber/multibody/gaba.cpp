@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "limber/math/dense.h"
 #include "limber/multibody/block6_kernels.h"
@@ -220,6 +221,40 @@ void Gaba::prepare_cut(int joint) {
   add(2, between.transpose());
 }
 
+// Whether a row's force does work on any joint on the way to the world. In a planar loop out of the axes'
+// planes the rows across the plane do not, up to rounding: as stiff as nothing in K makes them, they would be
+// taken for rows that hold.
+bool Gaba::reaches_a_joint(int l, int r) const {
+  const BlockSystem& m = *system_;
+  const LoopSite& site = pattern_->loops[l];
+  const LoopRows& rows = m.loops[l];
+  Vec6 f[2] = {rows.on_a.row(r).transpose(), rows.on_b.row(r).transpose()};
+  int at[2] = {site.a, site.b};
+  while (at[0] >= 0 || at[1] >= 0) {
+    const int i = std::max(at[0], at[1]);  // children stand behind their parents
+    const Link& link = (*tree_)[i];
+    Vec6 total = Vec6::Zero();
+    double size[2] = {0, 0};  // of the force, of the moment before anything cancels
+    for (int side = 0; side < 2; ++side)
+      if (at[side] == i) {
+        total += f[side];
+        size[0] += f[side].tail<3>().norm(), size[1] += f[side].head<3>().norm();
+      }
+    const JointLock* lock = m.lock(i);
+    const auto S = m.subspace(i);
+    for (int k = 0; !(lock && lock->rows == link.dofs) && k < link.dofs; ++k) {
+      const double most = S.col(k).head<3>().norm() * size[1] + S.col(k).tail<3>().norm() * size[0];
+      if (std::abs(S.col(k).dot(total)) > 1e-12 * most) return true;
+    }
+    for (int side = 0; side < 2; ++side)
+      if (at[side] == i) {
+        if (link.parent >= 0) f[side] = shift_wrench(f[side], m.origin[i] - m.origin[link.parent]);
+        at[side] = link.parent;
+      }
+  }
+  return false;
+}
+
 void Gaba::prepare_loops() {
   const BlockSystem& m = *system_;
   loops_.setZero();
@@ -242,7 +277,9 @@ void Gaba::prepare_loops() {
         if (site.b >= 0 && m.diagonal[site.b](k, k) > 0)
           reference += rows.on_b(r, k) * rows.on_b(r, k) / m.diagonal[site.b](k, k);
       }
-      loops_noise_[row] = 1e-12 * reference;
+      loops_noise_[row] = exact_ && !reaches_a_joint(static_cast<int>(l), r)
+                              ? std::numeric_limits<double>::infinity()
+                              : 1e-12 * reference;
       loops_active_.push_back(row);
     }
   }

@@ -76,6 +76,7 @@ class Gaba {
   void prepare();
   void prepare_cut(int joint);
   void prepare_loops();
+  bool reaches_a_joint(int loop, int row) const;
   void eliminate_all();
   void bear(const BlockBirth& birth);
   void set_subspace(int s);
