@@ -1,9 +1,11 @@
 // Rests at bounds, under servos that are too weak, and under loads without a potential: closed forms, the
 // same mechanism cut elsewhere, and the statics of chains.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "limber/articulated/statics.h"
 #include "limber/chain/chain.h"
+#include "limber/math/so3.h"
 #include "limber/scene/scene.h"
 
 namespace limber::articulated {
@@ -154,6 +156,99 @@ TEST(RestUnderAFollower, AgreesWithTheChain) {
     EXPECT_LT((shot.points[i] - r.shot.points[i]).norm(), 1e-9) << i;
   EXPECT_GT((shot.points.back() - Vec3(0.5, 0, 0)).norm(), 0.1);
   EXPECT_LT(r.result.report.iterations, 30);
+}
+
+// A sprung four-bar whose plane is turned: rows across the plane act on nothing, which rounding must not
+// hide. The same linkage, gravity turned with it, rests at the same energy whatever the plane.
+std::string turned_four_bar(const Mat3& R, const std::string& more = "") {
+  const auto v = [&](double x, double y, double z) {
+    const Vec3 p = R * Vec3(x, y, z);
+    return fmt::format("[{:.17g}, {:.17g}, {:.17g}]", p.x(), p.y(), p.z());
+  };
+  const Vec3 turn = math::so3_log(R);
+  const std::string rotate = fmt::format("[{:.17g}, {:.17g}, {:.17g}]", turn.x(), turn.y(), turn.z());
+  const auto body = [&](const char* name, double mass, double x, double z) {
+    return fmt::format("  {}: {{box: [0.03, 0.02, 0.02], mass: {}, at: {}, rotate: {}}}\n", name, mass,
+                       v(x, 0, z), rotate);
+  };
+  const std::string axis = v(0, 1, 0);
+  return fmt::format("gravity: {}\nbodies:\n", v(0, 0, -9.81)) + body("a", 0.26, 0, 0.1) +
+         body("b", 0.34, 0.15, 0.25) + body("c", 0.44, 0.35, 0.15) + more +
+         fmt::format(
+             "joints:\n  j0: {{type: revolute, child: a, at: [0, 0, 0], axis: {0}}}\n"
+             "  j1: {{type: revolute, parent: a, child: b, at: {1}, axis: {0}, stiffness: 1.6}}\n"
+             "  j2: {{type: revolute, parent: b, child: c, at: {2}, axis: {0}}}\n"
+             "loops: {{lo: {{type: revolute, a: c, b: world, at: {3}, axis: {0}}}}}\n",
+             axis, v(0, 0, 0.2), v(0.3, 0, 0.3), v(0.4, 0, 0));
+}
+
+TEST(RestOfALoop, DoesNotDependOnItsPlane) {
+  const Rest flat = rest_of(turned_four_bar(Mat3::Identity()));
+  ASSERT_LT(flat.result.residual, 1e-9);
+  for (int i = 1; i <= 20; ++i) {
+    const Vec3 turn(0.7 * std::sin(i), 1.1 * std::cos(2.3 * i), 0.9 * std::sin(3.1 * i + 1));
+    const Rest r = rest_of(turned_four_bar(math::so3_exp(turn)));
+    EXPECT_LT(r.result.residual, 1e-9) << i;
+    EXPECT_EQ(r.result.redundant_rows, 3) << i;
+    EXPECT_TRUE(r.result.stable()) << i;
+    // Energies near 1 J, known to the square of a Newton that ends at 1e-9 of the forces.
+    EXPECT_NEAR(r.result.energy.total(), flat.result.energy.total(), 1e-11) << i;
+  }
+}
+
+TEST(RestOfParts, KnowNothingOfEachOther) {
+  // Far, large and heavy: it would give another size, other shifts and other tolerances.
+  const Rest alone = rest_of(turned_four_bar(Mat3::Identity()));
+  std::string text =
+      turned_four_bar(Mat3::Identity(), "  far: {box: [50, 2, 2], mass: 1e6, at: [1000, 0, 0]}\n");
+  text.replace(
+      text.find("joints:\n"), 8,
+      "joints:\n  far: {type: revolute, child: far, at: [975, 0, 0], axis: [0, 1, 0], limits: [-3, 1]}\n");
+  const Rest both = rest_of(text);
+  std::size_t k = 0;
+  for (std::size_t i = 0; i < both.system.layout().frames.size(); ++i) {
+    if (both.system.layout().frames[i].name == "far") continue;
+    EXPECT_LT((both.shot.positions[i] - alone.shot.positions[k++]).norm(), 1e-12);
+  }
+  ASSERT_EQ(both.result.stops.size(), 1u);  // and the far one lies on its stop
+  EXPECT_NEAR(both.result.stops[0].force, -1e6 * 9.81 * 25 * std::cos(1.0), 1e-4);
+}
+
+TEST(RestOfAnUmbrella, IsWhereDynamicsComesToRest) {
+  const scene::Scene scene = scene::load(LIMBER_SCENES "/umbrella.yaml");
+  const System system = compile(scene.model);
+  State state = system.rest();
+  Workspace w(system);
+  const StaticResult r = solve_static(system, state, w);
+  ASSERT_TRUE(r.stable()) << r.report.message;
+  result::Snapshot shot;
+  observe(system, state, w, shot);
+  // By damped dynamics to rest, printed to seven digits.
+  EXPECT_NEAR(shot.scalars[0], 49.44058, 1e-5);
+  EXPECT_NEAR(r.energy.elastic, 49.31868, 1e-5);
+  EXPECT_LE(r.report.iterations, 200);
+}
+
+TEST(RestOfAFlatBeam, BentInItsPlaneFarBeyondItsBuckling) {
+  // 80 times the load at which it would buckle out of its plane, in which nothing pushes: the planar shape,
+  // as `chain` finds it, and unstable.
+  const std::string text =
+      "limber: 1\ngravity: [0, 0, 0]\nmaterials: {m: {E: 307200 Pa, nu: 0.3, density: 1000}}\n"
+      "sections: {s: {rectangle: {width: 0.02, height: 0.125}}}\n"
+      "beams: {b: {path: [[0, 0, 0], [1, 0, 0]], material: m, section: s, elements: 40}}\n"
+      "loads: {f: {on: b.tip, force: [0, 0, -10]}}\n";
+  const Rest r = rest_of(text.substr(10));
+  const scene::Scene scene = scene::parse(text, "test.yaml");
+  const chain::System system = chain::compile(scene.model);
+  chain::Solver solver(system.structure());
+  chain::Rest rest = system.rest();
+  ASSERT_TRUE(solver.solve(rest, 1).report.ok());
+  result::Snapshot shot;
+  chain::observe(system, solver, rest, shot);
+  // Both solve the same links: rounding of forces of 10 N over 40 soft joints.
+  EXPECT_LT((shot.points.back() - r.shot.points.back()).norm(), 1e-9);
+  EXPECT_GT(r.result.negative, 0);
+  EXPECT_LE(r.result.report.iterations, 12);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The benchmarks of `limber bench`: suites of named figures, measured in one process.
 #pragma once
 
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,5 +29,7 @@ std::vector<Figure> bench_adaptive();
 std::vector<Figure> bench_thread();
 std::vector<Figure> bench_rom();
 void bench_structures(std::vector<Figure>& figures);  // its second part
+void bench_statics(std::vector<Figure>& figures);     // its third
+std::filesystem::path scene_folder();                 // of the shipped scenes
 
 }  // namespace limber::cli

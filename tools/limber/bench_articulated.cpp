@@ -185,6 +185,7 @@ std::vector<Figure> bench_articulated() {
   bench_threads(figures);
   bench_steps(figures);
   bench_structures(figures);
+  bench_statics(figures);
   return figures;
 }
 

@@ -55,11 +55,6 @@ constexpr Subject subjects[] = {
     {"rope_ladder", "rope-ladder.yaml", "rungs", [](int n) { return n / 3; }, h_structures / 10},
 };
 
-std::filesystem::path scene_folder() {
-  if (const char* given = std::getenv("LIMBER_SCENES")) return given;
-  return LIMBER_SCENE_FOLDER;
-}
-
 template <class F>
 double best_seconds(F&& call, double budget = 0.02) {
   using clock = std::chrono::steady_clock;
@@ -225,6 +220,11 @@ double exponent(const std::vector<std::pair<int, double>>& points) {
 }
 
 }  // namespace
+
+std::filesystem::path scene_folder() {
+  if (const char* given = std::getenv("LIMBER_SCENES")) return given;
+  return LIMBER_SCENE_FOLDER;
+}
 
 void bench_structures(std::vector<Figure>& figures) {
   for (const Subject& subject : subjects) {

@@ -1,11 +1,14 @@
-// The search for an equilibrium, taken apart: Newton, limits and servos (statics.cpp), loads without a
-// potential (static_circulatory.cpp), modes and reactions (static_modes.cpp). Internal to articulated/.
+// The search for an equilibrium, taken apart: load steps, limits and servos (statics.cpp), Newton
+// (static_search.cpp), loads without a potential (static_circulatory.cpp), modes and reactions
+// (static_modes.cpp). Internal to articulated/.
 #pragma once
 
 #include "limber/articulated/statics.h"
 #include "limber/articulated/system.h"
 
 namespace limber::articulated {
+
+struct StaticPart;
 
 class Equilibrium {
  public:
@@ -17,6 +20,8 @@ class Equilibrium {
   const std::vector<double>& q() const { return q_; }
 
  private:
+  bool search(StaticResult& out);
+  bool search(const StaticPart& part, StaticResult& out);
   // Newton at one load level. `last` iterates until rounding stops it.
   bool find(StaticResult& out, bool last);
   bool find_within_limits(StaticResult& out, bool last);
@@ -25,9 +30,25 @@ class Equilibrium {
   // Forces left over at q for the multipliers at hand, and what acts in all.
   double leftover(double& acting);
   double measure_at();  // the same, relative
-  bool move(double share, double sigma, double before);
-  void close(std::vector<double>& q);
-  double potential(const std::vector<double>& q);
+
+  // Newton's parts (static_search.cpp).
+  struct Potential {
+    double value = 0, scale = 0;  // [J]; scale: sum of the sizes of its terms
+  };
+  bool shifted_step(StaticResult& out, double& sigma);
+  bool factor_metric();
+  bool pushes_only_where_stable(double sigma);
+  void add_metric(double sigma);
+  double inertia_share() const;
+  double step_size() const;
+  double rounding_of_forces() const;
+  bool advance(double share, double sigma, double before);
+  bool stop_at_limits(double& share);
+  std::vector<double> limit_values(const std::vector<double>& q);
+  bool close(std::vector<double>& q);
+  bool close_start(StaticResult& out);
+  Potential potential(const std::vector<double>& q);
+  double drive_potential(std::size_t d, const std::vector<double>& q) const;
   void set_augment();
   double lowest_sigma() const;
   bool report_done(StaticResult& out);
@@ -35,8 +56,8 @@ class Equilibrium {
 
   // Limits that are touched hold a row each; servos that would push too hard push as hard as they can.
   void set_locks();
-  bool touch_limits();  // true: one more is touched
-  bool let_go();        // true: the one that pulls most was let go
+  bool keeps_limits();
+  bool let_go();  // true: the one that pulls most was let go
   bool update_servos();
 
   // Turns x_ = P⁻¹ r into K⁻¹ r for loads whose stiffness is not symmetric.
@@ -48,7 +69,7 @@ class Equilibrium {
   void dense_modes(StaticResult& out, int wanted);
   Mat6 world_inertia(int i) const;
   void mass_times(const double* x, double* y);
-  void stiffness_times(const double* x, double* y);
+  void stiffness_times(const multibody::BlockSystem& A, const double* x, double* y);
   void add_mode(StaticResult& out, double eigenvalue, const VecX& shape) const;
   void reactions(StaticResult& out);
 
@@ -57,10 +78,10 @@ class Equilibrium {
   StaticOptions options_;
   double t_;
   multibody::Pattern pattern_;
-  multibody::BlockSystem K_, moved_;  // moved_: geometry alone, at another q
+  multibody::BlockSystem K_, D_, moved_;  // D_: the metric of steps; moved_: geometry alone, at another q
   multibody::BlockRhs rhs_;
   multibody::BlockSolution x_;
-  multibody::Gaba gaba_;
+  multibody::Gaba gaba_, metric_;  // of K + σD; of D
   multibody::Gaba::Scratch scratch_;
   std::vector<LoopState> loops_, loops_moved_;
   std::vector<double> q_, trial_;
@@ -74,8 +95,12 @@ class Equilibrium {
   std::vector<int> changes_;         // (limits) how often it was let go
   std::vector<double> limit_force_;  // (limits) on the coordinate
   bool circulatory_ = false;         // some loads have no potential
-  double augment_ = 1, acting_ = 0;
-  int iterations_ = 0;
+  double augment_ = 1, measure_ = 1;
+  double acting_ = 0, left_ = 0;  // forces that act, and that are left over at q_ with λ
+  static constexpr std::size_t memory = 8;
+  std::vector<std::size_t> met_;  // limits that end the step at hand
+  std::vector<double> highest_;   // Π of the last steps
+  int iterations_ = 0, halvings_ = 0;
 };
 
 }  // namespace limber::articulated

@@ -47,10 +47,10 @@ void Equilibrium::complete_step(double sigma) {
     const double size = y.cwiseAbs().maxCoeff();
     if (!(size > 0)) return out;
     const double h = 1e-6 / size;  // differences of second order: 1e-12, and rounding of 1e-10
-    stiffness_times(y.data(), P.data());
+    stiffness_times(K_, y.data(), P.data());
     for (std::size_t k = 0; k < P.size(); ++k) out[static_cast<Eigen::Index>(k)] = -P[k];
     if (sigma > 0) {
-      mass_times(y.data(), M.data());
+      stiffness_times(D_, y.data(), M.data());
       for (std::size_t k = 0; k < M.size(); ++k) out[static_cast<Eigen::Index>(k)] += sigma * M[k];
     }
     if (!s_.loops.empty()) {  // and without ρ GᵀG

@@ -49,7 +49,7 @@ void Equilibrium::find_modes(StaticResult& out) {
     for (int c = 0; c < m; ++c) mass_times(X.col(c).data(), MX.col(c).data());
     const MatX mass = X.transpose() * MX;
     MatX KX(v, m);
-    for (int c = 0; c < m; ++c) stiffness_times(X.col(c).data(), KX.col(c).data());
+    for (int c = 0; c < m; ++c) stiffness_times(K_, X.col(c).data(), KX.col(c).data());
     MatX stiff = X.transpose() * KX;
     const math::SymmetricEigen ritz =
         math::symmetric_eigen(0.5 * (stiff + stiff.transpose()), 0.5 * (mass + mass.transpose()));
@@ -95,21 +95,22 @@ void Equilibrium::mass_times(const double* x, double* y) {
   multibody::jacobian_transpose_times(K_, twist_.data(), y);
 }
 
-void Equilibrium::stiffness_times(const double* x, double* y) {
+// y = A x in the links' geometry at q_; A without couplings: D.
+void Equilibrium::stiffness_times(const BlockSystem& A, const double* x, double* y) {
   std::vector<Vec6> wrench(s_.tree.size());
   multibody::jacobian_times(K_, x, twist_.data());
-  multibody::blocks_times(K_, twist_.data(), wrench.data());
+  multibody::blocks_times(A, twist_.data(), wrench.data());
+  const bool coupled = !A.coupling.empty();
+  const auto coupling = [&](int column) { return Eigen::Map<const Vec6>(A.coupling.data() + 6 * column); };
   for (const multibody::Link& link : s_.tree.links())
-    for (int k = 0; link.parent >= 0 && k < link.dofs; ++k)
-      wrench[link.parent] += Eigen::Map<const Vec6>(K_.coupling.data() + 6 * (link.v + k)) * x[link.v + k];
+    for (int k = 0; coupled && link.parent >= 0 && k < link.dofs; ++k)
+      wrench[link.parent] += coupling(link.v + k) * x[link.v + k];
   multibody::jacobian_transpose_times(K_, wrench.data(), y);
   for (const multibody::Link& link : s_.tree.links())
     for (int i = 0; i < link.dofs; ++i) {
       for (int j = 0; j < link.dofs; ++j)
-        y[link.v + i] += K_.joint[link.block + j * link.dofs + i] * x[link.v + j];
-      if (link.parent >= 0)
-        y[link.v + i] +=
-            Eigen::Map<const Vec6>(K_.coupling.data() + 6 * (link.v + i)).dot(twist_[link.parent]);
+        y[link.v + i] += A.joint[link.block + j * link.dofs + i] * x[link.v + j];
+      if (coupled && link.parent >= 0) y[link.v + i] += coupling(link.v + i).dot(twist_[link.parent]);
     }
 }
 

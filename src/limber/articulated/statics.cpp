@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "limber/articulated/equilibrium.h"
+#include "limber/articulated/static_parts.h"
 #include "limber/articulated/tangent.h"
 
 namespace limber::articulated {
@@ -25,10 +26,12 @@ Equilibrium::Equilibrium(const SystemData& s, const State& state, WorkspaceData&
       t_(state.t),
       pattern_(static_pattern(s)),
       K_(s.tree, pattern_),
+      D_(s.tree, pattern_),
       moved_(s.tree, pattern_),
       rhs_(K_),
       x_(K_),
       gaba_(s.tree, pattern_, false),
+      metric_(s.tree, pattern_, false),
       scratch_(gaba_),
       loops_(s.loops.size()),
       loops_moved_(s.loops.size()),
@@ -48,10 +51,56 @@ Equilibrium::Equilibrium(const SystemData& s, const State& state, WorkspaceData&
   std::fill(w_.servo.begin(), w_.servo.end(), ServoState::linear);
   circulatory_ = !s_.wind_shapes.empty() || std::any_of(s_.loads.begin(), s_.loads.end(), [](const auto& l) {
     return l.follows || !l.moment.is_zero();
+  }) || std::any_of(s_.drives.begin(), s_.drives.end(), [&](const CompiledDrive& d) {
+    const JointKind kind = s_.tree[d.link].kind;  // torques in axes that turn
+    return kind == JointKind::spherical || kind == JointKind::free;
   });
 }
 
 bool Equilibrium::solve(StaticResult& out) {
+  const std::vector<StaticPart> parts = static_parts(s_);
+  if (parts.empty()) return search(out);
+  for (const StaticPart& part : parts)
+    if (!search(part, out)) return false;
+  return find_within_limits(out, true);
+}
+
+// One part by itself; what it finds is put into the whole.
+bool Equilibrium::search(const StaticPart& part, StaticResult& out) {
+  const SystemData& s = part.system.data();
+  Workspace workspace(part.system);
+  State state;
+  state.q.resize(s.tree.q_count());
+  state.t = t_;
+  const auto each_coordinate = [&](const auto& copy) {
+    for (int i = 0; i < s.tree.size(); ++i)
+      for (int k = 0; k < multibody::coordinate_count(s.tree[i].kind); ++k)
+        copy(s.tree[i].q + k, s_.tree[part.link[i]].q + k);
+  };
+  each_coordinate([&](int own, int whole) { state.q[own] = q_[whole]; });
+  Equilibrium search(s, state, workspace.data(), options_);
+  const bool found = search.search(out);
+  iterations_ += search.iterations_;
+  if (!found) return false;
+  each_coordinate([&](int own, int whole) { q_[whole] = search.q_[own]; });
+  // Limits and drives of the part stand in the same order in the whole.
+  const auto same = [&](const Limit& a, const Limit& b) {
+    return a.dof == b.dof && a.upper == b.upper && (a.loop >= 0) == (b.loop >= 0) &&
+           (a.loop >= 0 ? s.loops[a.loop].name == s_.loops[b.loop].name : part.link[a.link] == b.link);
+  };
+  for (std::size_t l = 0, at = 0; l < s.limits.size(); ++l) {
+    while (!same(s.limits[l], s_.limits[at])) ++at;
+    touched_[at] = search.touched_[l], changes_[at] = search.changes_[l];
+  }
+  for (std::size_t d = 0, at = 0; d < s.drives.size(); ++d) {
+    while (part.link[s.drives[d].link] != s_.drives[at].link) ++at;
+    std::copy_n(workspace.data().servo.begin() + 6 * d, 6, w_.servo.begin() + 6 * at++);
+  }
+  return true;
+}
+
+// From where the state stands: at once, or if that fails with loads and weight in steps.
+bool Equilibrium::search(StaticResult& out) {
   const std::vector<double> start = q_;
   for (int parts = std::max(1, options_.load_steps); parts <= 64; parts *= 4) {
     q_ = start;
@@ -162,87 +211,24 @@ double Equilibrium::leftover(double& acting) {
   return largest;
 }
 
-// One load level. Quadratic at the end; `last` iterates until rounding stops it.
-bool Equilibrium::find(StaticResult& out, bool last) {
-  double sigma = 0, best = std::numeric_limits<double>::infinity();
-  int still = 0;
-  for (int k = 0; k < options_.max_iterations; ++k, ++iterations_) {
-    if (k % 10 == 0) set_augment();
-    assemble(sigma);
-    double acting = 0;
-    const double gap = this->gap();
-    if (!std::isfinite(gap) || !std::isfinite(w_.tau.empty() ? 0.0 : w_.tau[0]))
-      return failed(out, "a value is no longer finite");
-    if (!gaba_.factor(K_, true))
-      return failed(out,
-                    fmt::format("nothing holds more than {} joints, \"{}\" among them: no spring, no weight",
-                                Gaba::most_borders, s_.model.joints()[gaba_.bad_link()].name));
-    while (gaba_.directions().negative > 0) {  // raise σ until every direction is held
-      sigma = sigma > 0 ? 4 * sigma : lowest_sigma();
-      if (sigma > 1e30) return failed(out, "no shift makes the tangent positive");
-      assemble(sigma);
-      gaba_.factor(K_, true);
-    }
-    gaba_.solve(rhs_, scratch_, x_);
-    if (circulatory_) complete_step(sigma);
-    lambda_ = x_.lambda;
-    const double left = leftover(acting);
-    acting_ = acting;
-    out.residual = acting > 0 ? left / acting : 0;
-    double step = 0;
-    for (const double a : x_.a) step = std::max(step, std::abs(a));
-    if (!std::isfinite(step)) return failed(out, "a value is no longer finite");
-    const double measure = std::max(out.residual, gap);
-    if (measure <= options_.tolerance && gap <= 1e-12 && (sigma == 0 || step < 1e-10)) {
-      // At rounding: one more step costs little, and stops when it no longer helps.
-      if (!last || measure >= 0.5 * best || measure == 0 || ++still > 2) return report_done(out);
-    }
-    // A step below rounding: nothing more to gain, whatever rounding leaves of stiff springs' forces.
-    if (sigma == 0 && step <= 1e-12 * std::max(1.0, s_.size) && gap <= 1e-11) {
-      multibody::integrate(s_.tree, q_.data(), x_.a.data(), 1, trial_.data());
-      std::swap(q_, trial_);
-      return report_done(out);
-    }
-    best = std::min(best, measure);
-    const double largest_turn = 0.5;
-    double share = step > largest_turn ? largest_turn / step : 1;
-    if (!move(share, sigma, measure)) {
-      if (measure <= 1e-9) return report_done(out);
-      sigma = sigma > 0 ? 10 * sigma : lowest_sigma();
-      if (sigma > 1e20) break;
-      continue;
-    }
-    sigma = sigma > 10 * lowest_sigma() ? sigma / 10 : 0;
-    if (touch_limits()) best = std::numeric_limits<double>::infinity();
-  }
-  return failed(
-      out,
-      fmt::format("no equilibrium found in {} iterations: forces of {:.2g} of those that act are left over",
-                  iterations_, out.residual));
-}
-
 // Newton until no limit is passed, none pulls, and every servo pushes as it can.
 bool Equilibrium::find_within_limits(StaticResult& out, bool last) {
   const int rounds = 20 + 4 * static_cast<int>(s_.limits.size() + s_.drives.size());
   for (int round = 0; round < rounds; ++round) {
     if (!find(out, last)) return false;
-    if (!let_go() && !update_servos()) return true;
+    if (let_go() || update_servos()) continue;
+    return keeps_limits() || failed(out, "a limit is passed");
   }
   return failed(out, "limits and servos do not settle");
 }
 
-bool Equilibrium::touch_limits() {
-  bool more = false;
+bool Equilibrium::keeps_limits() {
+  const std::vector<double> values = limit_values(q_);
   for (std::size_t l = 0; l < s_.limits.size(); ++l) {
     const Limit& limit = s_.limits[l];
-    if (touched_[l] || changes_[l] > 3) continue;
-    const double over =
-        (limit.upper ? 1 : -1) * (limit_coordinate(s_, limit, q_.data(), &loops_) - limit.bound);
-    if (over <= 1e-13 * (1 + std::abs(limit.bound))) continue;
-    touched_[l] = 1;
-    more = true;
+    if ((limit.upper ? 1 : -1) * (values[l] - limit.bound) > 1e-9 * (1 + std::abs(limit.bound))) return false;
   }
-  return more;
+  return true;
 }
 
 // What every touched limit pushes with on its coordinate; lets go of the one that would pull most.
@@ -292,63 +278,12 @@ bool Equilibrium::report_done(StaticResult& out) {
   return true;
 }
 
-// Takes as much of the step as lowers the energy or the forces left over.
-bool Equilibrium::move(double share, double sigma, double before) {
-  const double energy0 = potential(q_);
-  const std::vector<double> pushed = residual_;
-  for (int halving = 0; halving < 12; ++halving, share /= 2) {
-    multibody::integrate(s_.tree, q_.data(), x_.a.data(), share, trial_.data());
-    if (sigma > 0) close(trial_);
-    const double energy1 = potential(trial_);
-    if (!std::isfinite(energy1)) continue;
-    std::swap(q_, trial_);
-    const double after = measure_at();
-    // Downhill: the energy falls, or, where loads have none, the forces do work on the way.
-    double work = 0;
-    for (std::size_t k = 0; circulatory_ && k < pushed.size(); ++k)
-      work += (pushed[k] + residual_[k]) * x_.a[k];
-    const bool downhill = circulatory_ ? work > 0 : energy1 < energy0;
-    if (after < before || (sigma > 0 && downhill) || (share == 1 && before > 1e-3 && after < 10 * before))
-      return true;
-    std::swap(q_, trial_);
-  }
-  return false;
-}
-
-// Back onto the loops, so that energies compare: a chord iteration with the factor at hand.
-void Equilibrium::close(std::vector<double>& q) {
-  if (s_.loops.empty()) return;
-  const std::vector<double> zero(s_.tree.v_count(), 0.0);
-  std::vector<double> moved(q.size());
-  BlockRhs open(K_);
-  BlockSolution back(K_);
-  for (int round = 0; round < 8; ++round) {
-    multibody::kinematics(s_.tree, q.data(), zero.data(), w_.links);
-    place_loops(s_, w_.links, loops_);
-    if (largest_gap(s_, loops_) <= 1e-12 * s_.size) return;
-    for (std::size_t l = 0; l < s_.loops.size(); ++l) open.g[l] = -loops_[l].gap;
-    gaba_.solve(open, scratch_, back, true);
-    multibody::integrate(s_.tree, q.data(), back.a.data(), 1, moved.data());
-    std::swap(q, moved);
-  }
-}
-
 // Forces left over at q_ with the multipliers at hand.
 double Equilibrium::measure_at() {
   assemble(0);
   double acting = 0;
   const double left = leftover(acting);
   return std::max(acting > 0 ? left / acting : 0, gap());
-}
-
-double Equilibrium::potential(const std::vector<double>& q) {
-  const std::vector<double> zero(s_.tree.v_count(), 0.0);
-  multibody::kinematics(s_.tree, q.data(), zero.data(), w_.links);
-  const Vec3 g = w_.load * s_.model.gravity().value(t_);
-  double sum = multibody::gravity_energy(s_.tree, w_.links, g) + elastic_energy(s_, q.data(), w_.links);
-  for (const CompiledLoad& l : s_.loads)
-    if (!l.follows) sum -= w_.load * l.force.value(t_).dot(w_.links[l.at.link].X_WM * l.at.p);
-  return sum;
 }
 
 // ρ of the size of the stiffness that stands on the diagonal.

@@ -17,8 +17,9 @@ using multibody::Link;
 
 class Assembly {
  public:
-  Assembly(const SystemData& s, const double* q, WorkspaceData& w, BlockSystem& K)
-      : s_(s), q_(q), w_(w), K_(K) {}
+  // `material`: the stiffness of springs and joint laws alone, positive semidefinite.
+  Assembly(const SystemData& s, const double* q, WorkspaceData& w, BlockSystem& K, bool material = false)
+      : s_(s), q_(q), w_(w), K_(K), material_(material) {}
 
   // A force at r (from the link's origin) that keeps its direction: dF = (δx × f; 0), δx = v + ω × r.
   void dead_force(int link, const Vec3& r, const Vec3& f) {
@@ -100,10 +101,11 @@ class Assembly {
       return at.link < 0 ? at.p : Vec3(w_.links[at.link].X_WM * at.p);
     };
     const Vec3 r_a = arm(a), r_b = arm(b);
-    const auto line = elastic::spring_line(law, place(b) - place(a), Vec3::Zero(), false);
+    const auto line = elastic::spring_line(law, place(b) - place(a), Vec3::Zero(), material_);
     if (a.link >= 0) K_.diagonal[a.link] += between(r_a, line.K, r_a);
     if (b.link >= 0) K_.diagonal[b.link] += between(r_b, line.K, r_b);
     if (pair >= 0) off(pair, a.link, b.link, -between(r_a, line.K, r_b));
+    if (material_) return;
     dead_force(a.link, r_a, line.pull);
     dead_force(b.link, r_b, -line.pull);
   }
@@ -129,7 +131,9 @@ class Assembly {
       const double* q = q_ + link.q;
       c.R = math::to_matrix(Quat(q[0], q[1], q[2], q[3]));
       if (link.kind == JointKind::free) c.p = Vec3(q[4], q[5], q[6]);
-      const Mat6 H = elastic::joint_hessian(link.kind, s_.model.joints()[i].law, c);
+      const JointLaw& law = s_.model.joints()[i].law;
+      const Mat6 H = material_ ? elastic::joint_hessian_psd(link.kind, law, c)
+                               : elastic::joint_hessian(link.kind, law, c);
       for (int k = 0; k < d; ++k)
         for (int l = 0; l < d; ++l) B[l * d + k] += 0.5 * (H(k, l) + H(l, k));
     }
@@ -142,13 +146,14 @@ class Assembly {
     }
   }
 
-  // λ · Hess(gap), and the laws of closing joints.
-  void loops(const std::vector<LoopState>& loops, const std::vector<Vec6>& lambda,
-             const std::vector<int>& loop_pair) {
-    for (std::size_t l = 0; l < s_.loops.size(); ++l) {
-      loop_law(static_cast<int>(l), loops[l], loop_pair[l]);
+  // The laws of closing joints, and λ · Hess(gap).
+  void loop_laws(const std::vector<LoopState>& loops, const std::vector<int>& loop_pair) {
+    for (std::size_t l = 0; l < s_.loops.size(); ++l) loop_law(static_cast<int>(l), loops[l], loop_pair[l]);
+  }
+  void loop_geometries(const std::vector<LoopState>& loops, const std::vector<Vec6>& lambda,
+                       const std::vector<int>& loop_pair) {
+    for (std::size_t l = 0; l < s_.loops.size(); ++l)
       loop_geometry(s_.loops[l], loops[l], lambda[l], loop_pair[l]);
-    }
   }
 
   // Couplings and S̊ blocks; F: world axes at the links' origins, with everything in it. F is used up.
@@ -230,6 +235,7 @@ class Assembly {
     if (loop.a >= 0) K_.diagonal[loop.a] += on_a * Q * on_a.transpose();
     if (loop.b >= 0) K_.diagonal[loop.b] += on_b * Q * on_b.transpose();
     if (pair >= 0) off(pair, loop.a, loop.b, -on_a * Q * on_b.transpose());
+    if (material_) return;
     // A sliding joint's force turns with a.
     const Vec6 force = loop_force(s_, l, at, Vec6::Zero());
     const Mat3 R_F = at.R_WM * at.X_FM.R.transpose();
@@ -311,6 +317,7 @@ class Assembly {
   const double* q_;
   WorkspaceData& w_;
   BlockSystem& K_;
+  bool material_;
 };
 
 // Pairs of the loops in static_pattern: behind those of the system.
@@ -376,7 +383,8 @@ void assemble_tangent(const SystemData& s, const double* q, double t, const std:
   build.wind(t);
   build.springs();
   build.joints();
-  build.loops(loops, lambda, pairs);
+  build.loop_laws(loops, pairs);
+  build.loop_geometries(loops, lambda, pairs);
   std::vector<Vec6> F = rhs.wrench;
   multibody::subtract_loop_forces(K, lambda.data(), F.data());
   build.joint_geometry(F);
@@ -387,6 +395,17 @@ void assemble_tangent(const SystemData& s, const double* q, double t, const std:
     for (Vec6& g : scaled) g *= -augment;
     multibody::subtract_loop_forces(K, scaled.data(), rhs.wrench.data());
   }
+}
+
+void assemble_metric(const SystemData& s, const double* q, double mass, WorkspaceData& w,
+                     const std::vector<LoopState>& loops, multibody::BlockSystem& D) {
+  for (Mat6& A : D.diagonal) A.setZero();
+  for (Mat6& A : D.off) A.setZero();
+  Assembly build(s, q, w, D, true);
+  build.springs();
+  build.joints();
+  build.loop_laws(loops, loop_pairs(s, *D.pattern));
+  build.add_mass(mass);
 }
 
 void remove_load_blocks(const SystemData& s, const std::vector<int>& links, double t, WorkspaceData& w,

@@ -18,6 +18,11 @@ void assemble_tangent(const SystemData& s, const double* q, double t, const std:
                       multibody::BlockSystem& K, multibody::BlockRhs& rhs,
                       const std::vector<char>* touched = nullptr, std::vector<int>* limit_rows = nullptr);
 
+// A metric of steps, positive semidefinite: the stiffness of springs and joint laws, and `mass` of the
+// inertia. After assemble_tangent at the same q; fills D's blocks only.
+void assemble_metric(const SystemData& s, const double* q, double mass, WorkspaceData& w,
+                     const std::vector<LoopState>& loops, multibody::BlockSystem& D);
+
 // Takes the loads on `links` out of K's blocks, as if their wrenches followed the links' own twists: the
 // stiffness in coordinates exp(ξ) of those links (docs/theory/rom.md).
 void remove_load_blocks(const SystemData& s, const std::vector<int>& links, double t, WorkspaceData& w,
