@@ -75,14 +75,31 @@ std::optional<std::string> first_non_finite(const result::Layout& layout, const 
   return std::nullopt;
 }
 
-// Says when the integrator itself took or made a large part of the energies that changed.
+// Nothing in the model takes energy where things hit: no stop, no contact.
+bool hits_nothing(const Model& model) {
+  const auto limited = [](JointKind kind, const JointLaw& law) {
+    for (int k = 0; k < dof_count(kind); ++k)
+      if (std::isfinite(law.lower[k]) || std::isfinite(law.upper[k])) return true;
+    return false;
+  };
+  return !model.contact() && std::none_of(model.joints().begin(), model.joints().end(), [&](const Joint& j) {
+    return limited(j.kind, j.law);
+  }) && std::none_of(model.loops().begin(), model.loops().end(), [&](const Loop& l) {
+    return limited(l.kind, l.law);
+  });
+}
+
+// Says when the integrator itself took or made a large part of the energies that changed. In a structure in
+// which nothing takes any, the motion is then another one than the scene's: the run has failed.
 class EnergyWatch {
  public:
-  explicit EnergyWatch(const result::Layout& layout) {
+  EnergyWatch(const Model& model, const result::Layout& layout) : keeps_(hits_nothing(model)) {
     for (std::size_t i = 0; i < layout.scalars.size(); ++i) {
       const std::string& name = layout.scalars[i].name;
       if (name == "energy.remainder")
         remainder_ = static_cast<int>(i);
+      else if (name == "energy.dissipated")
+        dissipated_ = static_cast<int>(i);
       else if (name == "energy.kinetic" || name == "energy.gravity" || name == "energy.elastic")
         columns_.push_back({static_cast<int>(i)});
     }
@@ -91,18 +108,19 @@ class EnergyWatch {
     for (Column& c : columns_)
       c.low = std::min(c.low, s.scalars[c.at]), c.high = std::max(c.high, s.scalars[c.at]);
     if (remainder_ >= 0) last_ = s.scalars[remainder_];
+    if (dissipated_ >= 0) keeps_ = keeps_ && s.scalars[dissipated_] == 0;
   }
+  bool fatal() const { return keeps_ && dissipated_ >= 0 && !verdict().empty(); }
   std::string verdict() const {
     constexpr double much = 0.05;
     double largest = 0;
     for (const Column& c : columns_) largest = std::max(largest, c.high - c.low);
     if (remainder_ < 0 || !(std::abs(last_) > much * largest)) return "";
     return fmt::format(
-        "the integrator itself {} {:.3g} J, {:.0f} % of the largest change of an energy: a shorter step or "
-        "one "
-        "of second order {} less",
+        "the integrator itself {} {:.3g} J, {:.0f} % of the largest change of an energy{}: a shorter step or "
+        "one of second order {} less",
         last_ > 0 ? "made" : "lost", std::abs(last_), 100 * std::abs(last_) / largest,
-        last_ > 0 ? "makes" : "loses");
+        keeps_ ? ", and nothing here takes or makes any" : "", last_ > 0 ? "makes" : "loses");
   }
 
  private:
@@ -111,8 +129,9 @@ class EnergyWatch {
     double low = std::numeric_limits<double>::infinity(), high = -low;
   };
   std::vector<Column> columns_;
-  int remainder_ = -1;
+  int remainder_ = -1, dissipated_ = -1;
   double last_ = 0;
+  bool keeps_;  // nothing has taken energy
 };
 
 class Run {
@@ -144,8 +163,7 @@ class Run {
     open_frames();
     if (request_.resume) load_checkpoint();
     const std::int64_t first_step = step_;
-    const Outcome outcome = advance();
-    finish(outcome);
+    const Outcome outcome = finish(advance());
     return {outcome,    report_, frames_->frame_count(), watch_.seconds(),
             first_step, folder_, stored_.sizes,          stored_.warnings};
   }
@@ -288,20 +306,23 @@ class Run {
     ++saves_;
   }
 
-  void finish(Outcome outcome) {
+  Outcome finish(Outcome outcome) {
     if (outcome == Outcome::interrupted) save();
     frames_->sync();
-    if (outcome != Outcome::interrupted) look_back();
+    if (outcome != Outcome::interrupted && look_back() && outcome == Outcome::done)
+      outcome = Outcome::not_converged;
     stored_.wall_clock.finished = utc_now();
     write_run_json(to_string(outcome));
     std::error_code error;
     if (outcome != Outcome::interrupted) fs::remove(folder_ / "checkpoint", error);
+    return outcome;
   }
 
-  // Over all frames, so that a run that was resumed says the same.
-  void look_back() {
+  // Over all frames, so that a run that was resumed says the same. True: the motion is not to be had like
+  // this.
+  bool look_back() {
     PassThrough watch(driver_.model(), driver_.layout());
-    EnergyWatch ledger(driver_.layout());
+    EnergyWatch ledger(driver_.model(), driver_.layout());
     result::RecordingReader reader(folder_ / "frames");
     result::Snapshot frame;
     for (std::uint64_t i = 0; i < reader.frame_count(); ++i) {
@@ -309,7 +330,14 @@ class Run {
       ledger.look(frame);
       if (std::string text = watch.look(frame); !text.empty()) notes_.push_back(std::move(text));
     }
-    if (std::string text = ledger.verdict(); !text.empty()) notes_.push_back(std::move(text));
+    const std::string text = ledger.verdict();
+    if (ledger.fatal() && report_.ok()) {
+      report_.status = Status::not_converged;
+      report_.message = text;
+    } else if (!text.empty()) {
+      notes_.push_back(text);
+    }
+    return ledger.fatal();
   }
 
   void write_run_json(const char* outcome) {
