@@ -1,4 +1,6 @@
 // What the rest of the program sees of threads: lines, stripes, rings, probes and energies.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -142,12 +144,11 @@ struct Observer {
 
   Vec3 end_of(const Tether& k) const { return tether_point(s, state, state.e.data(), k, w); }
 
-  double spring(const Column& c) const {
-    const Tether& k = s.tethers[c.spring];
+  SpringTension spring(int index) const {
+    const Tether& k = s.tethers[index];
     const double length = (end_of(k) - body(k.body) * k.p).norm();
-    if (c.quantity == Quantity::spring_length) return length;
     const double stretch = length - k.rest_length;
-    return k.tension_only && stretch < 0 ? 0 : k.stiffness * stretch;
+    return {s.model.springs()[index].name, length, k.tension_only && stretch < 0 ? 0 : k.stiffness * stretch};
   }
 
   double scalar(const Column& c) const {
@@ -158,8 +159,9 @@ struct Observer {
       case Quantity::angular_velocity:
         return vector(c)[c.component];
       case Quantity::spring_length:
+        return spring(c.spring).length;
       case Quantity::spring_tension:
-        return spring(c);
+        return spring(c.spring).tension;
       case Quantity::tension:
         return at(c.thread, c.s).tension;
       case Quantity::curvature:
@@ -257,6 +259,41 @@ result::Energy energy_now(const SystemData& s, const State& state, WorkspaceData
 
 result::Energy energy(const System& system, const State& state, Workspace& workspace) {
   return energy_now(system.data(), state, workspace.data());
+}
+
+// A node's coordinates feel f = ∂V/∂x and a force g_k = ∂V/∂a_k on each of its vectors a_k = x_,x, x_,y,
+// x_,z. A motion of the node as a whole does the work of the force f and of the moment Σ a_k × g_k: what the
+// coordinates that are free leave over is nothing, so this is what the held ones need.
+std::vector<Reaction> reactions(const System& system, const State& state, Workspace& workspace, double load) {
+  const SystemData& s = system.data();
+  WorkspaceData& w = workspace.data();
+  energy_now(s, state, w);
+  external_forces(s, state, state.e.data(), state.t, load, 0, false, w);
+  std::copy_n(w.elements.g.begin(), 12 * state.node_count(), w.scratch.begin());
+  if (s.options.element == Element::log) to_world(w, state.node_count(), w.scratch.data(), w.scratch.data());
+  std::vector<Reaction> out;
+  for (const Fix& fix : s.fixes) {
+    const int node = 12 * node_at(state, fix.thread, fix.place);
+    const auto vector = [&](int k) { return Eigen::Map<const Vec3>(state.e.data() + node + 3 * k); };
+    const auto held = [&](int k) -> Vec3 {
+      return Eigen::Map<const Vec3>(w.scratch.data() + node + 3 * k) -
+             Eigen::Map<const Vec3>(w.external.data() + node + 3 * k);
+    };
+    Reaction r{s.model.beams()[fix.thread].name, fix.place == 0, vector(0), held(0), Vec3::Zero()};
+    for (int k = 1; k < 4; ++k) r.moment += vector(k).cross(held(k));
+    const int last = state.first[fix.thread + 1] - 1;
+    if (!r.root) r.name += fmt::format("@{:.4g}", static_cast<double>(fix.place) / state.place[last]);
+    out.push_back(std::move(r));
+  }
+  return out;
+}
+
+std::vector<SpringTension> spring_tensions(const System& system, const State& state, Workspace& workspace) {
+  const SystemData& s = system.data();
+  const Observer at{s, state, workspace.data(), energy_now(s, state, workspace.data()), {}};
+  std::vector<SpringTension> out;
+  for (std::size_t i = 0; i < s.tethers.size(); ++i) out.push_back(at.spring(static_cast<int>(i)));
+  return out;
 }
 
 Station station(const System& system, const State& state, Workspace& workspace, int thread, double s) {

@@ -131,7 +131,7 @@ bool rest_on_mesh(const SystemData& s, State& state, WorkspaceData& w, const Sta
   Relaxation solver{s, state, w, options, out};
   std::copy_n(state.e.begin(), state.e.size(), w.e.begin());
   for (int k = 1; k <= load_steps; ++k) {
-    solver.load = static_cast<double>(k) / load_steps;
+    solver.load = options.load * k / load_steps;
     if (solver.relax()) continue;
     out.report.status = result::Status::not_converged;
     out.report.message = fmt::format(

@@ -124,6 +124,7 @@ struct StaticOptions {
   double tolerance = 1e-9;    // of the forces left over, relative to those that act
   int max_iterations = 5000;  // in all
   int load_steps = 1;
+  double load = 1;  // share of loads and weight that acts
 };
 struct StaticResult {
   result::SolveReport report;
@@ -135,6 +136,22 @@ struct StaticResult {
 // failure as it was. Throws ModelError if the model has contact that could act.
 StaticResult solve_static(const System& system, State& state, Workspace& workspace,
                           const StaticOptions& options = {});
+
+// What holds a thread at its root or at a clamp, at rest under a share of its loads: on the thread, world
+// axes.
+struct Reaction {
+  std::string name;        // of the thread; of a clamp with its place: "cord@0.5"
+  bool root = true;        // else a clamp
+  Vec3 at, force, moment;  // [m, N, N·m]
+};
+std::vector<Reaction> reactions(const System& system, const State& state, Workspace& workspace,
+                                double load = 1);
+
+struct SpringTension {
+  std::string name;
+  double length = 0, tension = 0;  // [m], [N]
+};
+std::vector<SpringTension> spring_tensions(const System& system, const State& state, Workspace& workspace);
 
 // The midline and section at a fraction s of a thread's length.
 struct Station {
