@@ -59,10 +59,13 @@ set(LIMBER_PUBLIC_HEADERS
   rom/reduced_model.h
   rom/rom.h
   thread/thread.h
+  sim/equilibrium.h
   sim/method_table.h
   sim/methods.h
   sim/options.h
   sim/run.h
+  sim/static_curve.h
+  sim/static_inverse.h
   scene/scene.h
   export/export.h
 )

@@ -143,11 +143,28 @@ check(any("it runs to 0.104 s" in w for w in json.loads(out)["warnings"]), f"tim
 # Options of `static` that a mode does not honour are refused by name.
 file = FOLDER / "static.yaml"
 file.write_text("limber: 1\n" + beam())
-for arguments in (["--ramp", "4", "--json"], ["--path", "--report", "r.html"], ["--until", "1", "--write", "x.json"],
-                  ["--inverse", "--json"], ["--method", "articulated", "--csv", "c.csv"],
-                  ["--method", "thread", "--report", "r.html"], ["--method", "chain", "--modes", "3"]):
+for arguments in (["--ramp", "4", "--all"], ["--path", "--estimate"], ["--until", "1", "--at", "1"], ["--inverse", "--modes", "2"],
+                  ["--solver", "linear_12", "--report", "r.html"], ["--method", "articulated", "--csv", "c.csv"],
+                  ["--method", "thread", "--steps", "3"], ["--method", "chain", "--modes", "3"], ["--path", "--ramp", "4"]):
     code, out, err = run("static", file, *arguments)
-    check(code == 2 and arguments[-2] in err or arguments[-1] in err, f"static {arguments}: {code} {err!r}")
+    check(code == 2 and (arguments[-2] in err or arguments[-1] in err), f"static {arguments}: {code} {err!r}")
+for arguments, word in ((["--method", "articulated", "--path"], "path"), (["--method", "thread", "--until", "1"], "history"),
+                        (["--method", "articulated", "--inverse"], "inverse"),
+                        (["--method", "thread", "--solver", "linear_12"], "sweeps")):
+    code, out, err = run("static", file, *arguments)
+    check(code == 2 and word in err and "chain" in err, f"static {arguments}: {code} {err!r}")
+code, out, err = run("static", file, "--method", "articulated", "--ramp", "4")  # it would grow the weight too
+check(code == 2 and "gravity" in err, f"static --ramp with a weight: {code} {err!r}")
+
+# What a scene changes is not passed by: a curve that knows no changes says so at their line.
+file = FOLDER / "changes.yaml"
+file.write_text("limber: 1\n" + beam(more="changes:\n  - {at: 2 s, beam: b, cut: 0.5}\n"))
+line = file.read_text().split("\n").index("  - {at: 2 s, beam: b, cut: 0.5}") + 1
+for arguments in (["--ramp", "4"], ["--path"], ["--inverse"], ["--estimate"], ["--solver", "linear_12"]):
+    code, out, err = run("static", file, "--at", "3 s", *arguments)
+    check(code == 2 and f"changes.yaml:{line}:" in err, f"static {arguments} with changes: {code} {err!r}")
+    code, out, err = run("static", file, "--at", "1 s", *arguments)  # not yet
+    check(code == 0, f"static {arguments} before the change: {code} {err!r}")
 
 # A method that only finds rests: `static` takes it from the scene, `run` and `view` refuse it at its line.
 file = FOLDER / "rests.yaml"

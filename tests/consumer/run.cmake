@@ -54,3 +54,12 @@ function(check_energy h bound)
 endfunction()
 check_energy(0.004 1.4e-2)
 check_energy(0.001 9e-4)
+
+# P L³/(3 E I) = 3.395 mm and P L = 1 N m; large rotations take 1e-5 of them, shear of the thread adds 3e-5.
+execute_process(COMMAND ${SCRATCH}/build/cantilever RESULT_VARIABLE code OUTPUT_VARIABLE out)
+message("rest: ${out}")
+foreach(method chain articulated thread)
+  if(NOT code EQUAL 0 OR NOT out MATCHES "${method}: -3.395[0-9]* mm, -1.0000 N m")
+    message(FATAL_ERROR "cantilever by ${method}: ${out} (${code})")
+  endif()
+endforeach()

@@ -9,11 +9,8 @@
 #include <optional>
 #include <set>
 
-#include "limber/articulated/statics.h"
-#include "limber/chain/chain.h"
-#include "limber/chain/history.h"
-#include "limber/chain/stress.h"
 #include "limber/sim/driver.h"
+#include "limber/sim/equilibrium.h"
 #include "limber/sim/methods.h"
 #include "scene_support.h"
 
@@ -410,57 +407,30 @@ void run(const Scene& scene, sim::Method method, Given& out) {
   }
 }
 
-void rest_of_chain(const Scene& scene, Given& out) {
-  chain::Options options;
+void rest(const Scene& scene, Question question, Given& out) {
+  sim::StaticOptions options;
+  options.method = sim::info_of(question).method;
   options.time = static_time;
-  const chain::System system = chain::compile(scene.model, options);
-  chain::Solver solver(system.structure());
-  chain::Rest rest = system.rest();
-  check(solver.solve(rest, 1).report);
-  result::Snapshot shot;
-  chain::observe(system, solver, rest, shot);
-  take(system.layout(), shot, out, "");
-  const auto stations = chain::stresses(system, solver, rest);
-  for (std::size_t i = 0; i < stations.size(); ++i)
-    if (std::isfinite(stations[i].safety)) out.scalars[fmt::format("safety {}", i)] = stations[i].safety;
-  // And as a history, for what changes with time.
-  chain::History history(scene.model);
-  for (const double t : {0.0, 0.25, 0.5, 1.0}) {
-    check(history.advance_to(t).report);
-    chain::observe(history.system(), history.solver(), history.rest(), shot);
-    take(history.system().layout(), shot, out, fmt::format("at {} s ", t));
-  }
-  out.scalars["severed"] = static_cast<double>(history.severed().size());
+  const sim::Equilibrium e = sim::find_equilibrium(scene.model, scene.run, options);
+  check(e.report);
+  take(e.layout, e.after, out, "");
+  for (const sim::BeamRest& beam : e.beams)
+    for (const sim::SectionForce& s : beam.sections) {
+      const std::string at = fmt::format("{} {:.4f} ", beam.name, s.s);
+      if (std::isfinite(s.safety)) out.scalars[at + "safety"] = s.safety;
+      out.scalars[at + "breaks"] = s.breaks;
+    }
 }
 
 Given answer_of(const Scene& scene, Question question) {
   Given out;
   try {
-    result::Snapshot shot;
     switch (question) {
       case Question::chain_static:
-        rest_of_chain(scene, out);
+      case Question::articulated_static:
+      case Question::thread_static:
+        rest(scene, question, out);
         break;
-      case Question::articulated_static: {
-        const auto system = articulated::compile(scene.model, scene.run.articulated);
-        articulated::State state = system.rest();
-        state.t = static_time;
-        articulated::Workspace w(system);
-        check(articulated::solve_static(system, state, w).report);
-        articulated::observe(system, state, w, shot);
-        take(system.layout(), shot, out, "");
-        break;
-      }
-      case Question::thread_static: {
-        const auto system = thread::compile(scene.model, scene.run.thread);
-        thread::State state = system.rest();
-        state.t = static_time;
-        thread::Workspace w(system);
-        check(thread::solve_static(system, state, w).report);
-        thread::observe(system, state, w, shot);
-        take(system.layout(), shot, out, "");
-        break;
-      }
       case Question::articulated_run:
         run(scene, sim::Method::articulated, out);
         break;

@@ -1,304 +1,226 @@
 // limber static: where a scene comes to rest under its loads, whether it would stay there, and what its
-// joints, springs and loops carry.
+// joints, springs and loops carry; as the loads come on, along the path of equilibria, in the course of time,
+// and back to the unloaded shape. What is computed is in sim/; here it is asked for, printed and written.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <numbers>
 
 #include "errors.h"
-#include "limber/articulated/live.h"
-#include "limber/articulated/statics.h"
-#include "limber/chain/chain.h"
 #include "limber/result/files.h"
-#include "limber/sim/method_table.h"
-#include "limber/sim/methods.h"
+#include "limber/sim/static_curve.h"
+#include "limber/sim/static_inverse.h"
 #include "scene_arguments.h"
-#include "static_chain.h"
+#include "static_json.h"
+#include "static_print.h"
 #include "static_report.h"
-#include "static_thread.h"
 #include "terminal.h"
-#include "vector_text.h"
 #include "viewer_page.h"
 
 namespace limber::cli {
 namespace {
 
+using sim::StaticJob;
+
 struct StaticArguments {
   SceneArguments scene;
-  articulated::StaticOptions options;
-  std::string at, write, report, method = "automatic";
+  std::string method = "automatic", at, write, report, csv, solver;
   bool json = false, all = false;
-  ChainArguments chain;
+  int load_steps = 0, max_iterations = 0, modes = 0;  // where they are given
+  bool estimate = false, inverse = false, path = false;
+  double error = 0, until = -1;
+  int ramp = 0, branch = 0, steps = 50, increments = 1;
 };
 
-sim::Method method_of(const StaticArguments& a, const scene::Scene& scene) {
-  if (a.method != "automatic") return sim::find_method(a.method)->method;
-  const sim::Method method = sim::rest_method(scene.model, scene.run);
-  return method == sim::Method::articulated && a.chain.wanted() ? sim::Method::chain : method;
-}
-
-struct Found {
-  articulated::StaticResult result;
-  articulated::State state;
-  result::Snapshot before, after;
-};
-
-Json report(const articulated::System& system, const Found& f) {
-  const auto& r = f.result;
-  Json json = {{"ok", r.report.ok()},
-               {"stable", r.stable()},
-               {"iterations", r.report.iterations},
-               {"residual", r.residual},
-               {"loop_gap", r.gap},
-               {"negative_directions", r.negative},
-               {"least_pivot", r.least_pivot},
-               {"redundant_rows", r.redundant_rows},
-               {"circulatory", r.circulatory},
-               {"message", r.report.message}};
-  if (!r.report.ok()) return json;
-  json["energy"] = {{"gravity", r.energy.gravity}, {"elastic", r.energy.elastic}};
-  json["bodies"] = Json::object();
-  const auto& frames = system.layout().frames;
-  for (std::size_t i = 0; i < frames.size(); ++i)
-    json["bodies"][frames[i].name] = {
-        {"position", json_of(f.after.positions[i])},
-        {"quaternion", Json::array({f.after.rotations[i].w(), f.after.rotations[i].x(),
-                                    f.after.rotations[i].y(), f.after.rotations[i].z()})},
-        {"moved", json_of(f.after.positions[i] - f.before.positions[i])}};
-  json["probes"] = Json::object();
-  const auto& scalars = system.layout().scalars;
-  for (std::size_t i = 0; i < scalars.size(); ++i) json["probes"][scalars[i].name] = f.after.scalars[i];
-  json["springs"] = Json::object();
-  for (const auto& [name, length, tension] : articulated::spring_tensions(system, f.state))
-    json["springs"][name] = {{"length", length}, {"tension", tension}};
-  json["joints"] = Json::object();
-  for (const auto& j : r.joints)
-    json["joints"][j.joint] = {{"at", json_of(j.at)},
-                               {"force", json_of(j.force)},
-                               {"moment", json_of(j.moment)},
-                               {"torque", j.torque}};
-  json["loops"] = Json::object();
-  for (const auto& l : r.loops)
-    json["loops"][l.loop] = {
-        {"at", json_of(l.at)}, {"force", json_of(l.force)}, {"moment", json_of(l.moment)}};
-  json["stops"] = Json::array();
-  for (const auto& stop : r.stops)
-    json["stops"].push_back(
-        {{"joint", stop.joint}, {"dof", stop.dof}, {"bound", stop.bound}, {"force", stop.force}});
-  json["modes"] = Json::array();
-  for (const auto& m : r.modes)
-    json["modes"].push_back({{"eigenvalue", m.eigenvalue}, {"moves", m.moves}, {"shape", m.shape}});
-  return json;
-}
-
-void print(const articulated::System& system, const Found& f, bool all) {
-  const auto& r = f.result;
-  out(fmt::format("\n{}\n\n", styled(system.layout().title, Style::bold, 1)));
-  out(fmt::format("  equilibrium  {} iterations, {:.1e} of the acting forces left over{}\n",
-                  r.report.iterations, r.residual,
-                  r.loops.empty() ? "" : fmt::format(", loops open by {:.1e} of the size", r.gap)));
-  if (r.negative == 0)
-    out(fmt::format(
-        "  stability    stable{}\n",
-        r.circulatory ? " (some loads have no potential: this counts the symmetric part alone)" : ""));
-  else
-    out(fmt::format("  stability    unstable: {} direction{} in which it would leave\n", r.negative,
-                    r.negative == 1 ? "" : "s"));
-  if (r.least_pivot < 1e-6)
-    out(fmt::format("  warning      a pivot is {:.1e} of its size: at or near a limit point\n",
-                    r.least_pivot));
-  for (const auto& m : r.modes) {
-    if (m.eigenvalue >= 0)
-      out(fmt::format("  mode         {:.6g} Hz, moves \"{}\" most\n",
-                      std::sqrt(m.eigenvalue) / (2 * std::numbers::pi), m.moves));
-    else
-      out(fmt::format("  mode         leaves with a rate of {:.6g} 1/s, moves \"{}\" most\n",
-                      std::sqrt(-m.eigenvalue), m.moves));
-  }
-  for (const auto& stop : r.stops)
-    out(fmt::format("  stop         \"{}\" stands at its bound {:.6g}, which pushes with {:.6g}\n",
-                    stop.joint, stop.bound, stop.force));
-  const std::size_t most = all ? SIZE_MAX : 12;
-  const auto rest = [&](std::size_t n, const char* what) {
-    if (n > most) out(fmt::format("  … {} more {}: --all or --json\n", n - most, what));
-  };
-  const auto& scalars = system.layout().scalars;
-  out("\n  probe                              value\n");
-  for (std::size_t i = 0; i < scalars.size(); ++i)
-    if (!scalars[i].name.starts_with("energy.") || all)
-      out(fmt::format("  {:<32}  {:>14.8g} {}\n", scalars[i].name, f.after.scalars[i], scalars[i].unit));
-  std::size_t largest = 0;
-  for (std::size_t i = 0; i < f.after.positions.size(); ++i)
-    if ((f.after.positions[i] - f.before.positions[i]).norm() >
-        (f.after.positions[largest] - f.before.positions[largest]).norm())
-      largest = i;
-  if (!f.after.positions.empty())
-    out(fmt::format("  moved most: {} by {} m\n", system.layout().frames[largest].name,
-                    to_text(f.after.positions[largest] - f.before.positions[largest])));
-  const auto springs = articulated::spring_tensions(system, f.state);
-  if (!springs.empty()) out("\n  spring                       length [m]   tension [N]\n");
-  for (std::size_t i = 0; i < std::min(most, springs.size()); ++i)
-    out(fmt::format("  {:<26}  {:>11.6g}  {:>12.6g}\n", springs[i].name, springs[i].length,
-                    springs[i].tension));
-  rest(springs.size(), "springs");
-  if (!r.loops.empty()) out("\n  loop                      force [N]; moment [N m]\n");
-  for (std::size_t i = 0; i < std::min(most, r.loops.size()); ++i)
-    out(fmt::format("  {:<24}  {}; {}\n", r.loops[i].loop, to_text(r.loops[i].force),
-                    to_text(r.loops[i].moment)));
-  rest(r.loops.size(), "loops");
-  out("\n  joint                     force [N]; moment [N m] on what hangs on it\n");
-  for (std::size_t i = 0; i < std::min(most, r.joints.size()); ++i)
-    out(fmt::format("  {:<24}  {}; {}\n", r.joints[i].joint, to_text(r.joints[i].force),
-                    to_text(r.joints[i].moment)));
-  rest(r.joints.size(), "joints");
-  out("\n");
-}
-
-Json reaction_tables(const articulated::System& system, const Found& f) {
-  const auto row = [](const std::string& name, const Vec3& force, const Vec3& moment) {
-    return Json::array({name, force.x(), force.y(), force.z(), moment.x(), moment.y(), moment.z()});
-  };
-  const Json head = {"", "Fx [N]", "Fy [N]", "Fz [N]", "Mx [N m]", "My [N m]", "Mz [N m]"};
-  Json joints = Json::array(), loops = Json::array(), springs = Json::array(), tables = Json::array();
-  for (const auto& j : f.result.joints) joints.push_back(row(j.joint, j.force, j.moment));
-  for (const auto& l : f.result.loops) loops.push_back(row(l.loop, l.force, l.moment));
-  for (const auto& [name, length, tension] : articulated::spring_tensions(system, f.state))
-    springs.push_back(Json::array({name, length, tension}));
-  tables.push_back(
-      report_table("Reactions at joints", head, joints,
-                   "On what hangs on the joint, world axes, at the joint. The first joints bear the rest."));
-  if (!loops.empty()) tables.push_back(report_table("Reactions of loops", head, loops));
-  if (!springs.empty())
-    tables.push_back(report_table("Springs", Json::array({"", "length [m]", "tension [N]"}), springs));
-  return tables;
-}
-
-// The load comes on in equal parts, each solved from the one before.
-void write_report(const StaticArguments& a, const scene::Scene& scene, const articulated::System& system,
-                  const Found& f, double at) {
-  if (viewer_page().empty()) throw result::IoError(a.report, page_is_missing);
-  StaticReportContent content;
-  content.layout = system.layout();
-  content.subtitle =
-      fmt::format("{}: where it comes to rest; {}", std::filesystem::path(scene.file).filename().string(),
-                  f.result.stable() ? "stable" : "unstable");
-  content.sources = scene.sources;
-  content.tables = reaction_tables(system, f);
-  if (!f.result.stable())
-    content.warnings.push_back(
-        fmt::format("unstable: {} directions in which it would leave", f.result.negative));
-  const auto loads = scene.model.point_loads();
-  if (loads.size() == 1 && scene.model.gravity().value(at).norm() == 0)
-    content.force = loads[0].force.value(at).norm();
-  constexpr int parts = 20;
-  articulated::State state = system.rest();
-  state.t = at;
-  articulated::Workspace w(system);
-  for (int k = 0; k <= parts; ++k) {
-    articulated::StaticOptions options = a.options;
-    options.load = static_cast<double>(k) / parts;
-    options.modes = 0;
-    if (k == parts) {
-      state = f.state;
-    } else if (!articulated::solve_static(system, state, w, options).report.ok()) {
-      content.warnings.push_back(fmt::format("no equilibrium at {:g} of the load", options.load));
-      continue;
-    }
-    LoadStep step;
-    step.share = options.load;
-    articulated::observe(system, state, w, step.snapshot);
-    step.fields = articulated::fields(system, state, w);
-    content.steps.push_back(std::move(step));
-  }
-  write_static_report(content, a.report);
-  message(fmt::format("wrote {}", a.report));
-}
-
-// What is asked, and which options it honours; every other one that is given is refused by name.
-struct Mode {
-  const char* name;
+// What a job is asked for by, and which other options it honours; every other one that is given is refused.
+struct Job {
+  StaticJob job;
+  const char* option;  // empty: a rest
   std::vector<const char*> honours;
 };
-const Mode by_thread{"method thread", {"--at", "--load-steps", "--write", "--all", "--json"}};
-const Mode by_articulated{
-    "method articulated",
-    {"--at", "--load-steps", "--max-iterations", "--modes", "--write", "--report", "--all", "--json"}};
-const Mode by_chain{"method chain",
-                    {"--at", "--load-steps", "--max-iterations", "--write", "--report", "--all", "--json",
-                     "--estimate", "--error"}};
-const Mode ramp{"--ramp", {"--ramp", "--csv", "--at", "--load-steps", "--max-iterations"}};
-const Mode path{"--path", {"--path", "--branch", "--csv", "--at", "--load-steps", "--max-iterations"}};
-const Mode until{"--until", {"--until", "--steps", "--csv", "--load-steps", "--max-iterations"}};
-const Mode inverse_mode{"--inverse", {"--inverse", "--csv", "--at", "--load-steps", "--max-iterations"}};
-const Mode by_sweeps{"--solver", {"--solver", "--increments", "--at", "--json"}};
-
-const Mode& chain_mode(const ChainArguments& c) {
-  return c.inverse              ? inverse_mode
-         : c.until > 0          ? until
-         : c.path               ? path
-         : c.ramp > 0           ? ramp
-         : c.solver != "newton" ? by_sweeps
-                                : by_chain;
+const std::vector<Job>& jobs() {
+  static const std::vector<Job> list = {
+      {StaticJob::inverse,
+       "--inverse",
+       {"--at", "--csv", "--write", "--json", "--report", "--load-steps", "--max-iterations"}},
+      {StaticJob::history,
+       "--until",
+       {"--steps", "--csv", "--write", "--json", "--report", "--load-steps", "--max-iterations"}},
+      {StaticJob::path,
+       "--path",
+       {"--branch", "--at", "--csv", "--write", "--json", "--report", "--load-steps", "--max-iterations"}},
+      {StaticJob::ramp,
+       "--ramp",
+       {"--at", "--csv", "--write", "--json", "--report", "--load-steps", "--max-iterations"}},
+      {StaticJob::sweeps, "--solver", {"--increments", "--at", "--write", "--json"}},
+      {StaticJob::rest,
+       "",
+       {"--at", "--write", "--json", "--report", "--all", "--load-steps", "--max-iterations", "--estimate",
+        "--error"}}};
+  return list;
 }
 
-void refuse_others(const CLI::App& sub, const Mode& mode) {
+bool given(const CLI::App& sub, const std::string& name) { return sub.get_option(name)->count() > 0; }
+
+const Job& job_of(const CLI::App& sub, const StaticArguments& a) {
+  for (const Job& job : jobs()) {
+    const std::string option = job.option;
+    if (option.empty() || (given(sub, option) && !(option == "--solver" && a.solver == "newton"))) return job;
+  }
+  return jobs().back();
+}
+
+void refuse_others(const CLI::App& sub, const Job& job, const sim::MethodInfo& method) {
+  const std::string what = job.job == StaticJob::rest ? fmt::format("method {}", method.name()) : job.option;
   for (const CLI::Option* option : sub.get_options()) {
     const std::string name = option->get_name();
     if (option->count() == 0 || name == "--method" || name == "--set" || !name.starts_with("--")) continue;
-    if (std::none_of(mode.honours.begin(), mode.honours.end(), [&](const char* x) { return name == x; }))
-      throw UsageError(fmt::format("{} has no effect with {}: leave one of them out", name, mode.name));
+    const bool newton = name == "--solver" && option->results().front() == "newton";
+    const bool modes = name == "--modes" && job.job == StaticJob::rest && method.statics->modes;
+    if (name == job.option || newton || modes ||
+        std::any_of(job.honours.begin(), job.honours.end(), [&](const char* x) { return name == x; }))
+      continue;
+    throw UsageError(fmt::format("{} has no effect with {}: leave one of them out", name, what));
   }
+}
+
+sim::StaticOptions options_of(const StaticArguments& a, const CLI::App& sub) {
+  sim::StaticOptions o;
+  if (a.method != "automatic") o.method = sim::find_method(a.method)->method;
+  if (!a.at.empty()) o.time = parse_time("--at", a.at);
+  if (given(sub, "--load-steps")) o.load_steps = a.load_steps;
+  if (given(sub, "--max-iterations")) o.max_iterations = a.max_iterations;
+  o.estimate = a.estimate, o.error = a.error;
+  return o;
+}
+
+int finish(bool ok, const std::string& why) {
+  if (ok) return ExitCode::done;
+  message(fmt::format("limber: did not converge: {}", why));
+  return ExitCode::failed;
+}
+
+// JSON to stdout, to a file, or both.
+void put_json(const StaticArguments& a, const nlohmann::ordered_json& json) {
+  if (!a.json && a.write.empty()) return;
+  const std::string text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  if (!a.write.empty()) result::write_atomically(a.write, text);
+  if (a.json) out(text);
+}
+
+// Rows go to stdout unless a file or JSON is asked for; what is to be said then goes there instead.
+void put_rows(const StaticArguments& a, const std::string& rows, const std::vector<sim::Statement>& say) {
+  if (!a.csv.empty()) result::write_atomically(a.csv, rows);
+  if (a.json) return;
+  if (!a.csv.empty()) {
+    out("\n" + static_text(say) + "\n");
+    return;
+  }
+  out(rows);
+  for (const auto& [label, text] : say)
+    if (label != "method" && label != "ends") message(fmt::format("{}: {}", label, text));
+}
+
+int rest(const scene::Scene& scene, const StaticArguments& a, const sim::StaticOptions& options) {
+  const sim::Equilibrium e = sim::find_equilibrium(scene.model, scene.run, options);
+  put_json(a, to_json(e));
+  if (!a.json && e.ok()) out(static_text(scene.model, e, a.all));
+  if (!a.report.empty() && e.ok()) {
+    sim::CurveOptions way;
+    way.statics = options;
+    way.statics.method = sim::find_method(e.method)->method;
+    way.statics.modes.reset();
+    const Model model = e.refinement == 1 ? scene.model : chain::refined(scene.model, e.refinement);
+    write_static_report(scene, e, sim::way_to_rest(model, scene.run, 20, way), a.report);
+    message(fmt::format("wrote {}", a.report));
+  }
+  return finish(e.ok(), e.report.message);
+}
+
+int curve(const scene::Scene& scene, const StaticArguments& a, StaticJob job,
+          const sim::StaticOptions& statics) {
+  const sim::CurveOptions options{statics, !a.report.empty()};
+  const sim::StaticCurve c =
+      job == StaticJob::history ? sim::static_history(scene.model, a.until, a.steps, options)
+      : job == StaticJob::path  ? sim::equilibrium_path(scene.model, a.branch, options)
+                               : sim::load_curve(scene.model, scene.run, a.ramp, sim::Growth::loads, options);
+  put_json(a, to_json(c));
+  put_rows(a, to_csv(c), describe(c));
+  if (!a.report.empty() && !c.points.empty()) {
+    write_static_report(scene, c, a.report);
+    message(fmt::format("wrote {}", a.report));
+  }
+  return finish(c.ok(), c.report.message);
+}
+
+int inverse(const scene::Scene& scene, const StaticArguments& a, const sim::StaticOptions& options) {
+  const sim::UnloadedShape shape = sim::unloaded_shape(scene.model, options);
+  put_json(a, to_json(shape));
+  if (shape.ok()) {
+    put_rows(a, to_csv(shape), describe(shape));
+    if (!a.report.empty()) {
+      write_static_report(scene, shape, a.report);
+      message(fmt::format("wrote {}", a.report));
+    }
+  }
+  return finish(shape.ok(), shape.ok() ? "" : describe(shape)[1].text);
+}
+
+int sweeps(const scene::Scene& scene, const StaticArguments& a, double time) {
+  const sim::SweepResult r = sim::published_sweeps(scene.model, a.solver, a.increments, time);
+  put_json(a, to_json(r));
+  if (!a.json) out(static_text(scene.model, r));
+  return finish(r.report.converged, r.report.message);
 }
 
 int solve(const StaticArguments& a, const CLI::App& sub) {
   const scene::Scene scene = load_scene(a.scene);
-  const sim::Method method = method_of(a, scene);
-  const bool threads = method == sim::Method::thread, chained = method == sim::Method::chain;
-  refuse_others(sub, threads ? by_thread : chained ? chain_mode(a.chain) : by_articulated);
-  if (threads)
-    return solve_threads(
-        scene, {a.at.empty() ? 0 : parse_time("--at", a.at), a.options.load_steps, a.json, a.all, a.write});
-  Found f;
-  try {
-    if (chained) {
-      ChainArguments c = a.chain;
-      c.options.load_steps = a.options.load_steps > 1 ? a.options.load_steps : 0;
-      c.options.max_iterations = std::max(2000, a.options.max_iterations);
-      c.time = a.at.empty() ? 0 : parse_time("--at", a.at);
-      c.write = a.write, c.json = a.json, c.all = a.all;
-      if (!a.report.empty() && viewer_page().empty()) throw result::IoError(a.report, page_is_missing);
-      const int code = static_chain(scene, c);
-      if (!a.report.empty() && code == ExitCode::done) write_chain_report(scene, c.time, c.options, a.report);
-      return code;
+  const Job& job = job_of(sub, a);
+  sim::StaticOptions options = options_of(a, sub);
+  refuse_others(sub, job, sim::static_method(scene.model, scene.run, options, job.job));
+  if (given(sub, "--modes")) options.modes = a.modes;
+  if (!a.report.empty() && viewer_page().empty()) throw result::IoError(a.report, page_is_missing);
+  return with_places(scene, [&] {
+    switch (job.job) {
+      case StaticJob::rest:
+        return rest(scene, a, options);
+      case StaticJob::inverse:
+        return inverse(scene, a, options);
+      case StaticJob::sweeps:
+        return sweeps(scene, a, options.time);
+      default:
+        return curve(scene, a, job.job, options);
     }
-    const articulated::System system = articulated::compile(scene.model, scene.run.articulated);
-    f.state = system.rest();
-    if (!a.at.empty()) f.state.t = parse_time("--at", a.at);
-    articulated::Workspace w(system);
-    articulated::observe(system, f.state, w, f.before);
-    f.result = articulated::solve_static(system, f.state, w, a.options);
-    articulated::observe(system, f.state, w, f.after);
-    const std::string json =
-        a.json || !a.write.empty()
-            ? report(system, f).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
-            : "";
-    if (!a.write.empty()) result::write_atomically(a.write, json);
-    if (!a.report.empty() && f.result.report.ok()) write_report(a, scene, system, f, f.state.t);
-    if (a.json)
-      out(json);
-    else if (f.result.report.ok())
-      print(system, f, a.all);
-  } catch (const ModelError& e) {
-    throw scene::SceneError(scene::locate(scene, e));
-  }
-  if (f.result.report.ok()) return ExitCode::done;
-  message(fmt::format("limber: did not converge: {}", f.result.report.message));
-  return ExitCode::failed;
+  });
+}
+
+void add_curve_options(CLI::App& sub, StaticArguments& a) {
+  const char* group = "Curves and shapes";
+  sub.add_option("--ramp", a.ramp, "force–deflection curve: loads in N even steps, as CSV")
+      ->check(CLI::Range(1, 100000))
+      ->group(group);
+  sub.add_flag("--path", a.path, "follow the path of equilibria past limit points (arc length), as CSV")
+      ->group(group);
+  sub.add_option("--branch", a.branch, "leave the path at its first bifurcation: 1 one way, -1 the other")
+      ->check(CLI::Range(-1, 1))
+      ->group(group);
+  sub.add_option("--until", a.until,
+                 "quasi-static history to this time [s], with the scene's changes, as CSV")
+      ->check(CLI::PositiveNumber)
+      ->group(group);
+  sub.add_option("--steps", a.steps, "of the history")->check(CLI::Range(1, 1000000))->group(group);
+  sub.add_flag("--inverse", a.inverse, "the scene shows the loaded shape: find the unloaded one, as CSV")
+      ->group(group);
+  sub.add_option("--csv", a.csv, "write the CSV to a file instead of stdout")
+      ->type_name("FILE")
+      ->group(group);
+  sub.add_option("--solver", a.solver, "newton, or the published sweeps: quadratic, linear_16, linear_12")
+      ->check(CLI::IsMember({"newton", "quadratic", "linear_16", "linear_12"}))
+      ->group(group);
+  sub.add_option("--increments", a.increments, "load increments of the sweeps")
+      ->check(CLI::Range(1, 100000))
+      ->group(group);
 }
 
 }  // namespace
@@ -314,26 +236,31 @@ void add_static(CLI::App& app, int& code) {
   sub->add_option("--method", a->method,
                   "one that finds rests, or automatic: the scene's, chain (beams) where it applies")
       ->check(CLI::IsMember(methods));
-  add_chain_options(*sub, a->chain);
+  add_curve_options(*sub, *a);
   sub->add_option("--at", a->at, "time whose loads act (default: 0 s)")->type_name("TIME");
-  sub->add_option("--load-steps", a->options.load_steps, "apply loads and weight in so many steps")
+  sub->add_option("--load-steps", a->load_steps, "apply loads and weight in so many steps")
       ->check(CLI::Range(1, 10000));
-  sub->add_option("--max-iterations", a->options.max_iterations, "Newton steps at most")
+  sub->add_option("--max-iterations", a->max_iterations, "Newton steps at most")
       ->check(CLI::Range(1, 1000000));
-  sub->add_option("--modes", a->options.modes, "lowest modes to show")->check(CLI::Range(0, 100));
+  sub->add_option("--modes", a->modes, "lowest modes to show (method articulated)")
+      ->check(CLI::Range(0, 100));
+  sub->add_flag("--estimate", a->estimate, "estimate the error by solving with twice as many elements");
+  sub->add_option("--error", a->error, "use as many elements as this error asks for, of the structure's size")
+      ->check(CLI::PositiveNumber);
   sub->add_option("--write", a->write, "write the result as JSON to a file")->type_name("FILE");
   sub->add_option("--report", a->report,
                   "write a report.html: the shape under load, stress, curves, reactions")
       ->type_name("FILE");
-  sub->add_flag("--all", a->all, "every spring, loop and joint");
+  sub->add_flag("--all", a->all, "every beam, reaction, spring and warning");
   sub->add_flag("--json", a->json, "the result as JSON on stdout");
   sub->footer(
-      "Reactions act on what hangs on the joint, in world axes. Modes are of small swings about the\n"
-      "equilibrium; one that leaves with a rate shows which way an unstable structure would go.\n\n"
+      "Reactions act on the beam, or on what hangs on the joint, in world axes. Modes are of small swings "
+      "about\n"
+      "the equilibrium; one that leaves with a rate shows which way an unstable structure would go.\n\n"
       "Examples:\n  limber static bridge.yaml --set links=60\n  limber static arm.yaml --json > rest.json\n"
       "  limber run bridge.yaml --from static        start a run from there\n"
       "  limber static lateral-buckling.yaml --ramp 20 --csv curve.csv      force and deflection\n"
-      "  limber static arch.yaml --path --csv path.csv                      through snap-through");
+      "  limber static arch.yaml --path --report path.html                  through snap-through");
   sub->callback([a, sub, &code] { code = solve(*a, *sub); });
 }
 

@@ -2,71 +2,227 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "limber/export/report.h"
+#include "report_json.h"
 #include "viewer_page.h"
 
 namespace limber::cli {
-
 namespace {
 
-// The body or point that ends farthest from where it began, by its way.
-Json deflection_curve(const StaticReportContent& c) {
-  const result::Snapshot &first = c.steps.front().snapshot, &last = c.steps.back().snapshot;
-  const bool points = !first.points.empty();
-  const auto& from = points ? first.points : first.positions;
-  const auto& to = points ? last.points : last.positions;
-  std::size_t most = 0;
-  for (std::size_t i = 0; i < from.size(); ++i)
-    if ((to[i] - from[i]).norm() > (to[most] - from[most]).norm()) most = i;
+struct ReportStep {
+  double at = 0;  // on the slider: share of the load, number along the path, time
+  double load = 1;
+  const result::Snapshot* snapshot = nullptr;
+  const result::Fields* fields = nullptr;
+};
+
+struct StaticPage {
+  const scene::Scene& scene;
+  const result::Layout& layout;
+  std::string subtitle, axis, unit;  // of the slider
+  std::vector<ReportStep> steps;
+  double force = 0;      // [N] of the only load; 0: curves are against its share
+  bool against = false;  // the curve's abscissa is the slider: a history
+  Json tables = Json::array();
+  std::vector<std::string> warnings;
+};
+
+// The body or point that goes farthest from where it began.
+struct Mover {
+  bool point = false;
+  std::size_t index = 0;
+  std::string name;
+  double way(const result::Snapshot& from, const result::Snapshot& to) const {
+    return point ? (to.points[index] - from.points[index]).norm()
+                 : (to.positions[index] - from.positions[index]).norm();
+  }
+};
+
+// Lines that follow another, such as the stripes of a thread, have a dot in their names.
+Mover farthest(const StaticPage& c) {
+  Mover out;
+  double most = -1;
+  const auto look = [&](const Mover& at) {
+    for (const ReportStep& s : c.steps)
+      if (const double way = at.way(*c.steps.front().snapshot, *s.snapshot); way > most) most = way, out = at;
+  };
+  std::size_t next = 0;
+  for (const auto& line : c.layout.polylines)
+    for (int k = 0; k < line.points; ++k, ++next)
+      if (line.name.find('.') == std::string::npos) look({true, next, line.name});
+  const bool lines = most >= 0;
+  for (std::size_t i = 0; !lines && i < c.layout.frames.size(); ++i)
+    look({false, i, c.layout.frames[i].name});
+  return out;
+}
+
+Json deflection_curve(const StaticPage& c) {
+  const Mover mover = farthest(c);
   Json x = Json::array(), y = Json::array();
-  for (const LoadStep& s : c.steps) {
-    const auto& now = points ? s.snapshot.points : s.snapshot.positions;
-    x.push_back(from.empty() ? 0.0 : (now[most] - from[most]).norm());
-    y.push_back(c.force > 0 ? s.share * c.force : s.share);
+  for (const ReportStep& s : c.steps) {
+    const double way = mover.name.empty() ? 0 : mover.way(*c.steps.front().snapshot, *s.snapshot);
+    x.push_back(c.against ? s.at : way);
+    y.push_back(c.against ? way : c.force > 0 ? s.load * c.force : s.load);
   }
-  std::string name = "what moves most";
-  if (points) {
-    std::size_t k = most;
-    for (const auto& line : c.layout.polylines) {
-      if (k < static_cast<std::size_t>(line.points)) {
-        name = line.name;
-        break;
-      }
-      k -= static_cast<std::size_t>(line.points);
-    }
-  } else if (!c.layout.frames.empty()) {
-    name = c.layout.frames[most].name;
-  }
-  return {{"title", fmt::format("Force and deflection of {}", name)},
-          {"x", "deflection [m]"},
-          {"y", c.force > 0 ? "force [N]" : "share of the load"},
+  return {{"title", fmt::format("{} of {}", c.against ? "Deflection" : "Force and deflection", mover.name)},
+          {"x", c.against ? "time [s]" : "deflection [m]"},
+          {"y", c.against     ? "deflection [m]"
+                : c.force > 0 ? "force [N]"
+                              : "share of the load"},
           {"points", true},
-          {"curves", Json::array({Json{{"label", name}, {"x", x}, {"y", y}}})}};
+          {"curves", Json::array({Json{{"label", mover.name}, {"x", x}, {"y", y}}})}};
+}
+
+void write_page(const StaticPage& c, const std::filesystem::path& file) {
+  if (viewer_page().empty()) throw result::IoError(file, page_is_missing);
+  exporting::RecordingText text(c.layout, c.steps.size());
+  static const result::Fields no_fields;
+  std::string colour;
+  for (const ReportStep& s : c.steps) {
+    result::Snapshot at = *s.snapshot;
+    at.time = s.at;
+    text.add(at, s.fields ? *s.fields : no_fields);
+  }
+  if (const result::Fields* last = c.steps.back().fields)
+    for (const result::Field& f : *last)
+      if (colour.empty() || f.name.find("stress") != std::string::npos) colour = f.name;
+  const std::string name = c.scene.model.title();
+  const Json head = {{"kind", "static"},
+                     {"title", name.empty() ? c.scene.file : name},
+                     {"subtitle", c.subtitle},
+                     {"axis", {{"name", c.axis}, {"unit", c.unit}}},
+                     {"ghost", true},
+                     {"colour", colour},
+                     {"warnings", c.warnings},
+                     {"tables", c.tables},
+                     {"plots", Json::array({deflection_curve(c)})},
+                     {"sources", report_sources(c.scene.sources)}};
+  result::write_atomically(file, exporting::fill_page(viewer_page(), join_report(head, text.json())));
+}
+
+Json summary_table(const std::vector<sim::Statement>& statements) {
+  Json rows = Json::array();
+  for (const auto& [label, text] : statements) rows.push_back(Json::array({label, text}));
+  return report_table("What was found", {"", ""}, rows);
+}
+
+Json cell_or_dash(double x) { return std::isfinite(x) ? Json(x) : Json("-"); }
+
+Json beam_table(const sim::Equilibrium& e) {
+  Json rows = Json::array();
+  for (const sim::BeamRest& b : e.beams) {
+    const sim::SectionForce* w = b.worst();
+    rows.push_back(Json::array({b.name, b.tip.x(), b.tip.y(), b.tip.z(), b.slope, w ? w->stress.combined : 0,
+                                w ? w->s : 0, w ? cell_or_dash(w->safety) : Json("-")}));
+  }
+  return report_table(
+      "Beams", {"", "tip x [m]", "tip y [m]", "tip z [m]", "slope [rad]", "stress [Pa]", "at", "safety"},
+      rows, "Largest stress along the beam and where; safety against yield.");
+}
+
+Json reaction_table(const sim::Equilibrium& e) {
+  Json rows = Json::array();
+  for (const sim::Reaction& r : e.reactions)
+    rows.push_back(Json::array(
+        {r.name, r.of, r.force.x(), r.force.y(), r.force.z(), r.moment.x(), r.moment.y(), r.moment.z()}));
+  return report_table(
+      "Reactions", {"", "of", "Fx [N]", "Fy [N]", "Fz [N]", "Mx [N m]", "My [N m]", "Mz [N m]"}, rows,
+      "On the beam, on what hangs on the joint, on b of the loop; world axes, at that place.");
+}
+
+Json spring_table(const sim::Equilibrium& e) {
+  Json rows = Json::array();
+  for (const auto& [name, length, tension] : e.springs) rows.push_back(Json::array({name, length, tension}));
+  return report_table("Springs", {"", "length [m]", "tension [N]"}, rows);
+}
+
+std::string file_name(const scene::Scene& scene) {
+  return std::filesystem::path(scene.file).filename().string();
+}
+
+// Of the only force where nothing else grows with it.
+double only_force(const Model& model, double time, bool weight_grows) {
+  const auto loads = model.point_loads();
+  if (loads.size() != 1 || !model.distributed_loads().empty() || model.wind()) return 0;
+  if (weight_grows && !model.gravity().value(time).isZero(0)) return 0;
+  return loads[0].force.value(time).norm();
+}
+
+void take_axis(sim::StaticJob job, StaticPage& page) {
+  page.axis = job == sim::StaticJob::history ? "time"
+              : job == sim::StaticJob::path  ? "point of the path"
+                                             : "share of the load";
+  page.unit = job == sim::StaticJob::history ? "s" : "";
+  page.against = job == sim::StaticJob::history;
+}
+
+void take_points(const sim::StaticCurve& curve, std::size_t count, StaticPage& page) {
+  take_axis(curve.job, page);
+  for (std::size_t i = 0; i < count; ++i) {
+    const sim::CurvePoint& p = curve.points[i];
+    const double at = curve.job == sim::StaticJob::history ? p.time
+                      : curve.job == sim::StaticJob::path  ? static_cast<double>(i)
+                                                           : p.load;
+    page.steps.push_back({at, p.load, &p.snapshot, &p.fields});
+  }
+}
+
+double distance(const result::Snapshot& a, const result::Snapshot& b) {
+  double most = 0;
+  for (std::size_t i = 0; i < a.points.size(); ++i) most = std::max(most, (a.points[i] - b.points[i]).norm());
+  for (std::size_t i = 0; i < a.positions.size(); ++i)
+    most = std::max(most, (a.positions[i] - b.positions[i]).norm());
+  return most;
 }
 
 }  // namespace
 
-void write_static_report(const StaticReportContent& c, const std::filesystem::path& file) {
-  exporting::RecordingText text(c.layout, c.steps.size());
-  for (const LoadStep& s : c.steps) {
-    result::Snapshot at = s.snapshot;
-    at.time = s.share;
-    text.add(at, s.fields);
-  }
-  std::string colour;
-  for (const result::Field& f : c.steps.back().fields)
-    if (colour.empty() || f.name.find("stress") != std::string::npos) colour = f.name;
-  Json head = {{"kind", "static"},
-               {"title", c.layout.title},
-               {"subtitle", c.subtitle},
-               {"axis", {{"name", "share of the load"}, {"unit", ""}}},
-               {"ghost", true},
-               {"colour", colour},
-               {"warnings", c.warnings},
-               {"tables", c.tables},
-               {"plots", Json::array({deflection_curve(c)})},
-               {"sources", report_sources(c.sources)}};
-  result::write_atomically(file, exporting::fill_page(viewer_page(), join_report(head, text.json())));
+void write_static_report(const scene::Scene& scene, const sim::Equilibrium& e, const sim::StaticCurve& way,
+                         const std::filesystem::path& file) {
+  StaticPage page{scene, e.layout, {}, {}, {}, {}, 0, false, Json::array(), e.warnings};
+  const std::vector<sim::Statement> found = describe(e);
+  page.subtitle = fmt::format("{}: where it comes to rest, by {}", file_name(scene), e.method);
+  page.force = way.job == sim::StaticJob::ramp ? only_force(scene.model, e.time, true) : 0;
+  // The last point is the rest that was found, whatever way was drawn.
+  const std::size_t before = way.points.size() - (way.ok() && !way.points.empty() ? 1 : 0);
+  take_points(way, before, page);
+  if (!way.ok()) page.warnings.push_back("the way to it is not complete: " + way.report.message);
+  if (page.steps.empty()) page.steps.push_back({0, 0, &e.before, &e.fields});
+  const double size = distance(e.before, e.after);
+  if (way.ok() && !way.points.empty() && distance(way.points.back().snapshot, e.after) > 1e-3 * size)
+    page.warnings.emplace_back(
+        "the loads brought on in even steps end at another rest: the last point is the one that was found");
+  page.steps.push_back({page.against ? e.time : 1, 1, &e.after, &e.fields});
+  page.tables.push_back(summary_table(found));
+  if (!e.beams.empty()) page.tables.push_back(beam_table(e));
+  if (!e.reactions.empty()) page.tables.push_back(reaction_table(e));
+  if (!e.springs.empty()) page.tables.push_back(spring_table(e));
+  write_page(page, file);
+}
+
+void write_static_report(const scene::Scene& scene, const sim::StaticCurve& curve,
+                         const std::filesystem::path& file) {
+  StaticPage page{scene, curve.layout, {}, {}, {}, {}, 0, false, Json::array(), curve.warnings};
+  page.subtitle = fmt::format("{}: {}, by {}", file_name(scene), to_string(curve.job), curve.method);
+  if (curve.points.empty()) return;
+  page.force = only_force(scene.model, curve.points[0].time, false);
+  take_points(curve, curve.points.size(), page);
+  if (!curve.ok()) page.warnings.push_back("it ends early: " + curve.report.message);
+  page.tables.push_back(summary_table(describe(curve)));
+  write_page(page, file);
+}
+
+void write_static_report(const scene::Scene& scene, const sim::UnloadedShape& shape,
+                         const std::filesystem::path& file) {
+  StaticPage page{scene, shape.layout, {}, {}, {}, {}, 0, false, Json::array(), shape.warnings};
+  page.subtitle = fmt::format("{}: its unloaded shape, by chain", file_name(scene));
+  take_axis(sim::StaticJob::ramp, page);
+  page.steps = {{0, 0, &shape.unloaded, nullptr}, {1, 1, &shape.loaded, nullptr}};
+  page.tables.push_back(summary_table(describe(shape)));
+  write_page(page, file);
 }
 
 }  // namespace limber::cli

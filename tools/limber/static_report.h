@@ -1,39 +1,21 @@
-// report.html of an equilibrium: the shape as the load comes on, over the unloaded one, coloured by stress;
-// curves against the load; reactions.
+// report.html of what `limber static` found: the shape over the unloaded one as the load comes on, along a
+// path or in the course of time, coloured by stress; curves; reactions.
 #pragma once
 
 #include <filesystem>
-#include <string>
-#include <vector>
 
-#include "limber/chain/statics.h"
-#include "limber/result/fields.h"
-#include "limber/result/snapshot.h"
 #include "limber/scene/scene.h"
-#include "report_json.h"
+#include "limber/sim/static_curve.h"
+#include "limber/sim/static_inverse.h"
 
 namespace limber::cli {
 
-struct LoadStep {
-  double share = 0;  // of the load, 0…1
-  result::Snapshot snapshot;
-  result::Fields fields;
-};
-
-struct StaticReportContent {
-  std::string subtitle;
-  result::Layout layout;
-  std::vector<LoadStep> steps;  // unloaded first, all loads last
-  double force = 0;             // [N] of the only load; 0: the curve is against the share
-  Json tables = Json::array();
-  std::vector<std::string> warnings;
-  std::vector<sim::SourceFile> sources;
-};
-
-// By method chain (static_chain_report.cpp); throws ModelError for what is no chain.
-void write_chain_report(const scene::Scene& scene, double time, const chain::StaticOptions& options,
-                        const std::string& file);
-
-void write_static_report(const StaticReportContent& content, const std::filesystem::path& file);
+// `way`: how it is come to (sim::way_to_rest); the equilibrium itself is its end.
+void write_static_report(const scene::Scene& scene, const sim::Equilibrium& e, const sim::StaticCurve& way,
+                         const std::filesystem::path& file);
+void write_static_report(const scene::Scene& scene, const sim::StaticCurve& curve,
+                         const std::filesystem::path& file);
+void write_static_report(const scene::Scene& scene, const sim::UnloadedShape& shape,
+                         const std::filesystem::path& file);
 
 }  // namespace limber::cli

@@ -271,7 +271,7 @@ const Feature table[] = {
      of_beams(m, out, "air_damping", [](const Beam& b) { return b.air_damping != 0; }); }},
   {"velocity of a beam at t = 0", "...yo..", [](const Model& m, Places& out) {
      of_beams(m, out, "velocity", [](const Beam& b) { return !b.velocity.isZero(0); }); }},
-  {"yield stress", "ytttttt", [](const Model& m, Places& out) {
+  {"yield stress", "ytytytt", [](const Model& m, Places& out) {
      of_materials(m, out, "yield", [](const Material& x) { return std::isfinite(x.yield); }); }},
   {"strength", "y......", [](const Model& m, Places& out) {
      of_materials(m, out, "strength", [](const Material& x) { return std::isfinite(x.strength); }); }},

@@ -6,6 +6,7 @@
 #include "limber/chain/chain.h"
 #include "limber/sim/driver.h"
 #include "limber/sim/reduce.h"
+#include "limber/sim/static_parts.h"
 
 namespace limber::sim {
 namespace {
@@ -26,7 +27,8 @@ const MethodInfo rows[] = {
      .make =
          [](const Model& m, const RunOptions& o) {
            return driver_by<ArticulatedDriver>(m, o.articulated, o.from_static);
-         }},
+         },
+     .statics = &articulated_statics},
     {.method = Method::adaptive,
      .about = "quasi-statics of large trees, moving only what the error asks for",
      .run = Question::adaptive_run,
@@ -41,7 +43,8 @@ const MethodInfo rows[] = {
      .integrator = [](const RunOptions& o) { return thread::to_string(o.thread.integrator); },
      .compile = [](const Model& m, const RunOptions& o) { thread::compile(m, o.thread); },
      .make = [](const Model& m,
-                const RunOptions& o) { return driver_by<ThreadDriver>(m, o.thread, o.from_static); }},
+                const RunOptions& o) { return driver_by<ThreadDriver>(m, o.thread, o.from_static); },
+     .statics = &thread_statics},
     {.method = Method::rom,
      .about = "mechanisms reduced to their end effectors, with contact",
      .run = Question::rom_run,
@@ -54,7 +57,8 @@ const MethodInfo rows[] = {
      .about = "where beams come to rest (limber static); it does not run",
      .run = {},
      .rest = Question::chain_static,
-     .compile = [](const Model& m, const RunOptions&) { chain::compile(m); }},
+     .compile = [](const Model& m, const RunOptions&) { chain::compile(m); },
+     .statics = &chain_statics},
 };
 
 template <class Predicate>

@@ -15,6 +15,7 @@
 namespace limber::sim {
 
 class Driver;
+struct StaticAbility;  // equilibrium.h
 
 struct MethodInfo {
   Method method;
@@ -25,6 +26,7 @@ struct MethodInfo {
   // Throws ModelError with all that it refuses.
   void (*compile)(const Model&, const RunOptions&) = nullptr;
   Driver (*make)(const Model&, const RunOptions&) = nullptr;  // null: it does not run
+  const StaticAbility* statics = nullptr;                     // null: it finds no rests
 
   const char* name() const { return method_of(run ? *run : *rest); }
 };

@@ -1,0 +1,128 @@
+// Equilibria of method articulated.
+#include <algorithm>
+#include <map>
+
+#include "limber/articulated/live.h"
+#include "limber/elastic/pseudo_rigid_body.h"
+#include "limber/math/so3.h"
+#include "limber/sim/static_parts.h"
+
+namespace limber::sim {
+namespace {
+
+// A joint's axes that the section's principal ones are; a hinge's z is the section's y.
+Mat3 section_axes(const Joint& joint, const Mat3& frame) {
+  return joint.kind == JointKind::revolute ? Mat3(frame * math::rotation_x(0.5 * pi)) : frame;
+}
+
+// What the part beyond each joint of the beams pulls with: the opposite of the joint's reaction.
+void take_sections(const Model& written, const elastic::LinkedModel& linked,
+                   const std::vector<articulated::JointReaction>& joints, Equilibrium& e) {
+  const SectionForces forces(written);
+  for (std::size_t b = 0; b < linked.traces.size(); ++b) {
+    const Beam& beam = written.beams()[b];
+    const auto recipe = elastic::recipe_joints(beam.recipe);
+    const std::vector<BodyId>& pieces = linked.traces[b].pieces;
+    for (std::size_t k = 1; k < pieces.size(); ++k) {
+      const Joint& joint = linked.model.joints()[pieces[k].value];
+      const articulated::JointReaction& r = joints[pieces[k].value];
+      const double s =
+          (static_cast<double>((k - 1) / recipe.size()) + recipe[(k - 1) % recipe.size()].x) / beam.elements;
+      const Mat3 child = e.after.rotations[pieces[k].value].toRotationMatrix() * joint.X_BM.R;
+      if (k == 1) {  // at the root: carried back along the piece before the first joint
+        const Mat3 root =
+            section_axes(joint, e.after.rotations[pieces[0].value].toRotationMatrix() * joint.X_PF.R);
+        const Vec3 moment = r.moment + (root.col(0) * s * path_length(beam.path)).cross(r.force);
+        e.beams[b].sections.push_back(
+            forces.at(static_cast<int>(b), 0, -(root.transpose() * r.force), -(root.transpose() * moment)));
+      }
+      const Mat3 axes = section_axes(joint, child);
+      e.beams[b].sections.push_back(
+          forces.at(static_cast<int>(b), s, -(axes.transpose() * r.force), -(axes.transpose() * r.moment)));
+    }
+  }
+}
+
+bool on_ground(const Model& model, BodyId body) {
+  for (; body.valid(); body = model.joints()[body.value].parent)
+    if (model.joints()[body.value].kind != JointKind::fixed) return false;
+  return true;
+}
+
+// Roots of beams on the ground, the scene's own joints, loops and ties.
+void take_reactions(const Model& written, const elastic::LinkedModel& linked,
+                    const articulated::StaticResult& r, Equilibrium& e) {
+  for (const elastic::BeamTrace& trace : linked.traces) {
+    if (!on_ground(linked.model, trace.pieces[0])) continue;
+    const articulated::JointReaction& root = r.joints[trace.pieces[0].value];
+    e.reactions.push_back({trace.name, "root", root.at, root.force, root.moment, {}});
+  }
+  std::map<std::string, const articulated::JointReaction*> by_name;
+  for (const auto& j : r.joints) by_name[j.joint] = &j;
+  for (const Joint& joint : written.joints())
+    if (const auto found = by_name.find(joint.name);
+        found != by_name.end() && joint.kind != JointKind::free) {
+      const articulated::JointReaction& j = *found->second;
+      e.reactions.push_back({j.joint, "joint", j.at, j.force, j.moment, j.torque});
+    }
+  const auto is_tie = [&](const std::string& name) {
+    return std::ranges::any_of(written.ties(), [&](const Tie& t) { return t.name == name; });
+  };
+  for (const auto& l : r.loops)
+    e.reactions.push_back({l.loop, is_tie(l.loop) ? "tie" : "loop", l.at, l.force, l.moment, {}});
+}
+
+articulated::StaticOptions articulated_options(const StaticOptions& options) {
+  articulated::StaticOptions out;
+  out.load_steps = options.load_steps.value_or(out.load_steps);
+  out.max_iterations = options.max_iterations.value_or(out.max_iterations);
+  out.modes = options.modes.value_or(out.modes);
+  out.load = options.load;
+  return out;
+}
+
+Equilibrium find_by_articulated(const Model& model, const RunOptions& run, const StaticOptions& options) {
+  Equilibrium e;
+  e.method = "articulated";
+  e.time = options.time, e.load = options.load;
+  require(model, Question::articulated_static);
+  const articulated::System system = articulated::compile(model, run.articulated);
+  articulated::State state = system.rest();
+  state.t = options.time;
+  articulated::Workspace w(system);
+  e.layout = system.layout();
+  articulated::observe(system, state, w, e.before);
+  const articulated::StaticResult r =
+      articulated::solve_static(system, state, w, articulated_options(options));
+  articulated::observe(system, state, w, e.after);
+  e.report = r.report;
+  e.residual = r.residual, e.gap = r.gap;
+  e.load_steps = options.load_steps.value_or(1), e.redundant_rows = r.redundant_rows;
+  e.joints = r.joints.size(), e.dofs = static_cast<std::size_t>(system.dof_count());
+  e.stability = {true, r.negative, r.circulatory, r.least_pivot, {}};
+  if (!e.ok()) return e;
+  e.modes = r.modes, e.stops = r.stops, e.energy = r.energy, e.all_joints = r.joints;
+  e.springs = articulated::spring_tensions(system, state);
+  e.fields = articulated::fields(system, state, w);
+  const elastic::LinkedModel linked = elastic::beams_to_links(model);
+  e.beams = linked_beams(linked.traces, e.before, e.after);
+  take_sections(model, linked, r.joints, e);
+  take_reactions(model, linked, r, e);
+  return e;
+}
+
+Follower follow_articulated(const Model& model, const RunOptions& run, Growth growth,
+                            const StaticOptions& options) {
+  refuse_weight(model, growth, "articulated", options.time);
+  require(model, Question::articulated_static);
+  articulated::StaticOptions statics = articulated_options(options);
+  statics.modes = 0;
+  return follow_state<articulated::State, articulated::Workspace>(
+      articulated::compile(model, run.articulated), statics, options.time);
+}
+
+}  // namespace
+
+const StaticAbility articulated_statics{rest_and_ramp, true, find_by_articulated, follow_articulated};
+
+}  // namespace limber::sim

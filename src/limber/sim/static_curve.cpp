@@ -1,0 +1,164 @@
+#include "limber/sim/static_curve.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "limber/sim/static_parts.h"
+
+namespace limber::sim {
+namespace {
+
+// The poses go where only the probes are wanted.
+void keep(CurvePoint& p, bool shapes) {
+  if (shapes) return;
+  p.snapshot.rotations.clear(), p.snapshot.positions.clear(), p.snapshot.points.clear();
+}
+
+void warn_of_unseen(const Model& model, Question question, StaticCurve& out) {
+  for (const Problem& p : not_looked_at(model, question)) out.warnings.push_back(to_string(p));
+}
+
+CurvePoint::Kind point_kind(chain::PathPoint::Kind kind) {
+  return kind == chain::PathPoint::Kind::limit         ? CurvePoint::Kind::limit
+         : kind == chain::PathPoint::Kind::bifurcation ? CurvePoint::Kind::bifurcation
+                                                       : CurvePoint::Kind::regular;
+}
+
+}  // namespace
+
+const char* to_string(CurvePoint::Kind kind) {
+  constexpr const char* names[] = {"regular", "limit", "bifurcation"};
+  return names[static_cast<int>(kind)];
+}
+
+bool has_loads(const Model& m) {
+  return !m.point_loads().empty() || !m.distributed_loads().empty() || m.wind().has_value();
+}
+
+void refuse_weight(const Model& model, Growth growth, const char* method, double time) {
+  if (growth == Growth::everything || !has_loads(model) || model.gravity().value(time).isZero(0)) return;
+  throw ModelError({{"scene", "", "gravity",
+                     fmt::format("loads that grow while the weight stays: method {} grows both at once; "
+                                 "method chain takes it, or a scene without gravity",
+                                 method)}});
+}
+
+StaticCurve load_curve(const Model& model, const RunOptions& run, int steps, Growth growth,
+                       const CurveOptions& options) {
+  if (steps < 1) throw std::invalid_argument(fmt::format("steps: expected at least 1, got {}", steps));
+  const MethodInfo& method = static_method(model, run, options.statics, StaticJob::ramp);
+  const Follower work = method.statics->follow(model, run, growth, options.statics);
+  StaticCurve out;
+  out.job = StaticJob::ramp, out.method = method.name(), out.layout = work.layout;
+  warn_of_unseen(model, *method.rest, out);
+  for (int i = 0; i <= steps; ++i) {
+    const double load = static_cast<double>(i) / steps;
+    const Follower::Rest rest = work.solve(load);
+    out.report = rest.report;
+    out.lost.insert(out.lost.end(), rest.lost.begin(), rest.lost.end());
+    if (!rest.report.ok()) {
+      out.report.message = fmt::format("at {:g} of the load: {}", load, rest.report.message);
+      return out;
+    }
+    CurvePoint p;
+    p.load = load, p.time = options.statics.time, p.negative = rest.negative;
+    work.observe(p.snapshot);
+    if (options.shapes) p.fields = work.fields();
+    keep(p, options.shapes);
+    out.points.push_back(std::move(p));
+  }
+  return out;
+}
+
+StaticCurve equilibrium_path(const Model& model, int branch, const CurveOptions& options) {
+  chain_method(StaticJob::path, options.statics);
+  refuse_past(model, options.statics.time, "a path of equilibria");
+  refuse_without_potential(model);
+  chain::Options how;
+  how.time = options.statics.time;
+  how.weight_ramps = !has_loads(model);
+  const chain::System system = chain::compile(model, how);
+  chain::Solver solver(system.structure()), viewer(system.structure());
+  chain::Rest rest = system.rest();
+  StaticCurve out;
+  out.job = StaticJob::path, out.method = "chain", out.layout = system.layout();
+  warn_of_unseen(model, Question::chain_static, out);
+  chain::PathOptions path;
+  path.statics = chain_options(options.statics);
+  path.branch = branch;
+  out.report = solver.solve(rest, 0, path.statics).report;
+  if (!out.ok()) return out;
+  const auto note = [&](const chain::PathPoint& at, const chain::Rest& there) {
+    CurvePoint& p = out.points.emplace_back();
+    p.load = at.factor, p.time = options.statics.time, p.negative = at.negative, p.kind = point_kind(at.kind);
+    chain::observe(system, viewer, there, p.snapshot);
+    if (options.shapes) p.fields = chain_fields(system, viewer, there);
+    keep(p, options.shapes);
+  };
+  const chain::PathReport report = chain::follow(solver, rest, path, note);
+  out.lost = report.lost;
+  if (!report.reached) {
+    out.report.status = result::Status::not_converged;
+    out.report.message = report.message;
+  }
+  return out;
+}
+
+StaticCurve way_to_rest(const Model& model, const RunOptions& run, int steps, const CurveOptions& options) {
+  return has_past(model, options.statics.time) ? static_history(model, options.statics.time, steps, options)
+                                               : load_curve(model, run, steps, Growth::everything, options);
+}
+
+std::vector<Statement> describe(const StaticCurve& curve) {
+  std::vector<Statement> out{{"method", curve.method}};
+  if (!curve.points.empty()) {
+    const CurvePoint& last = curve.points.back();
+    out.push_back({to_string(curve.job),
+                   curve.job == StaticJob::history
+                       ? fmt::format("{} rests up to {:.6g} s", curve.points.size(), last.time)
+                       : fmt::format("{} rests up to {:.6g} of the load", curve.points.size(), last.load)});
+  }
+  if (!curve.ok()) out.push_back({"ends", curve.report.message});
+  for (const chain::StabilityLoss& lost : curve.lost) out.push_back(describe(lost));
+  for (const std::string& event : curve.events) out.push_back({"change", event});
+  for (const std::string& warning : curve.warnings) out.push_back({"warning", warning});
+  return out;
+}
+
+StaticCurve static_history(const Model& model, double until, int steps, const CurveOptions& options) {
+  chain_method(StaticJob::history, options.statics);
+  if (!(until >= 0) || steps < 1)
+    throw std::invalid_argument(
+        fmt::format("history: expected a time of at least 0 s and a step, got {} s, {}", until, steps));
+  refuse_without_potential(model);
+  chain::History history(model, chain_options(options.statics));
+  StaticCurve out;
+  out.job = StaticJob::history, out.method = "chain", out.layout = history.system().layout();
+  warn_of_unseen(model, Question::chain_static, out);
+  std::size_t told = 0;
+  for (int i = 0; i <= steps; ++i) {
+    CurvePoint p;
+    p.time = until * i / steps;
+    const chain::StaticReport r = history.advance_to(p.time);
+    out.report = r.report;
+    for (; told < history.events().size(); ++told)
+      out.events.push_back(
+          fmt::format("{:.6g} s: {}", history.events()[told].time, history.events()[told].text));
+    if (!r.report.ok()) {
+      out.report.message = fmt::format("at {:.6g} s: {}", p.time, r.report.message);
+      return out;
+    }
+    p.negative = r.negative, p.severed = history.severed().size();
+    chain::observe(history.system(), history.solver(), history.rest(), p.snapshot);
+    for (const auto& s : chain::stresses(history.system(), history.solver(), history.rest()))
+      p.largest_stress = std::max(p.largest_stress, s.stress.combined);
+    if (options.shapes) p.fields = chain_fields(history.system(), history.solver(), history.rest());
+    p.snapshot.time = p.time;
+    keep(p, options.shapes);
+    out.points.push_back(std::move(p));
+  }
+  return out;
+}
+
+}  // namespace limber::sim

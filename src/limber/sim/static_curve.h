@@ -1,0 +1,65 @@
+// Rests one after the other: as the loads come on, along the path of equilibria, in the course of time.
+//
+//   const sim::StaticCurve curve = sim::equilibrium_path(model);
+//   for (const sim::CurvePoint& p : curve.points) plot(p.load, p.snapshot.scalars);
+#pragma once
+
+#include "limber/sim/equilibrium.h"
+
+namespace limber::sim {
+
+struct CurvePoint {
+  enum class Kind : std::uint8_t { regular, limit, bifurcation };
+  double load = 1;            // factor of the loads that grow
+  double time = 0;            // [s] whose loads act
+  int negative = 0;           // directions in which it would leave
+  Kind kind = Kind::regular;  // limit: the load turns here; bifurcation: another branch crosses
+  double largest_stress = 0;  // [Pa] of a history
+  std::size_t severed = 0;    // branches that have come off, of a history
+  result::Snapshot snapshot;  // without `shapes` its scalars alone
+  result::Fields fields;
+};
+const char* to_string(CurvePoint::Kind kind);
+
+struct StaticCurve {
+  StaticJob job = StaticJob::ramp;
+  std::string method;
+  result::SolveReport report;  // not ok: the curve ends early, and why
+  result::Layout layout;
+  std::vector<CurvePoint> points;
+  std::vector<chain::StabilityLoss> lost;
+  std::vector<std::string> events;    // of a history: "2 s: beam "limb" is cut …"
+  std::vector<std::string> warnings;  // what makes the numbers worth less
+  bool ok() const { return report.ok(); }
+};
+
+// Of what is asked of every curve: options.load has no meaning here.
+struct CurveOptions {
+  StaticOptions statics;
+  bool shapes = true;  // keep poses and fields of every point, not its probes alone
+};
+
+// What grows with the load factor: all that acts, or the loads alone, with the weight in full from the start.
+// Where there are no loads the weight grows. Loads alone are known to method chain, and to the others where
+// there is no weight.
+enum class Growth : std::uint8_t { everything, loads };
+
+// Loads in even steps from none to all, each rest from the one before. By all methods.
+StaticCurve load_curve(const Model& model, const RunOptions& run, int steps, Growth growth,
+                       const CurveOptions& options = {});
+
+// The path of equilibria from no load to all of it, past limit points. branch ±1: left at the first
+// bifurcation, either way. By method chain.
+StaticCurve equilibrium_path(const Model& model, int branch = 0, const CurveOptions& options = {});
+
+// Through time, at rest at `steps` even times, with the model's changes, creep, fatigue and breaking. By
+// method chain. options.time has no meaning here.
+StaticCurve static_history(const Model& model, double until, int steps, const CurveOptions& options = {});
+
+// How a rest is come to, to be drawn: its history where it has a past, else all that acts in even steps.
+StaticCurve way_to_rest(const Model& model, const RunOptions& run, int steps,
+                        const CurveOptions& options = {});
+
+std::vector<Statement> describe(const StaticCurve& curve);
+
+}  // namespace limber::sim

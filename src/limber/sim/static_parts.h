@@ -1,0 +1,91 @@
+// Inside sim/: what each method contributes to equilibria and curves.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "limber/chain/history.h"
+#include "limber/elastic/beam_links.h"
+#include "limber/sim/static_curve.h"
+#include "limber/thread/thread.h"
+
+namespace limber::sim {
+
+extern const StaticAbility chain_statics, articulated_statics, thread_statics;
+inline constexpr StaticJob rest_and_ramp[] = {StaticJob::rest, StaticJob::ramp};
+
+// A rest that follows a load: solved from where it stands.
+struct Follower {
+  struct Rest {
+    result::SolveReport report;
+    int negative = 0;
+    std::vector<chain::StabilityLoss> lost;
+  };
+  result::Layout layout;
+  std::function<Rest(double load)> solve;
+  std::function<void(result::Snapshot&)> observe;
+  std::function<result::Fields()> fields;
+};
+
+// By a method with a state in time, whose weight grows with its loads.
+template <class State, class Workspace, class System, class Options>
+Follower follow_state(System compiled, const Options& statics, double time) {
+  struct Work {
+    System system;
+    State state;
+    Workspace workspace;
+    Options options;
+    Work(System s, const Options& o)
+        : system(std::move(s)), state(system.rest()), workspace(system), options(o) {}
+  };
+  const auto work = std::make_shared<Work>(std::move(compiled), statics);
+  work->state.t = time;
+  return {work->system.layout(),
+          [work](double load) {
+            work->options.load = load;
+            const auto r = solve_static(work->system, work->state, work->workspace, work->options);
+            return Follower::Rest{r.report, r.negative, {}};
+          },
+          [work](result::Snapshot& s) { observe(work->system, work->state, work->workspace, s); },
+          [work] { return fields(work->system, work->state, work->workspace); }};
+}
+
+bool has_loads(const Model& model);  // beside the weight
+// Throws ModelError where loads grow and a weight stays.
+void refuse_weight(const Model& model, Growth growth, const char* method, double time);
+
+// Throws std::invalid_argument where the method does not do the job, or not with these options.
+const MethodInfo& require_job(const MethodInfo& method, StaticJob job, const StaticOptions& options);
+// For a job that chain alone does.
+const MethodInfo& chain_method(StaticJob job, const StaticOptions& options);
+
+// With stress, safety and what the material says of it.
+class SectionForces {
+ public:
+  explicit SectionForces(const Model& model);
+  SectionForce at(int beam, double s, const Vec3& force, const Vec3& moment) const;
+
+ private:
+  const Model& model_;
+  std::vector<elastic::SectionConstants> constants_;  // one a beam
+};
+
+// Beams made of links: where their tips went. Frames are the bodies of the links, lines the traces, in order.
+std::vector<BeamRest> linked_beams(const std::vector<elastic::BeamTrace>& traces,
+                                   const result::Snapshot& before, const result::Snapshot& after);
+
+chain::StaticOptions chain_options(const StaticOptions& options);
+
+// "stress" [Pa] along the beams and "tension" of the springs, to colour by.
+result::Fields chain_fields(const chain::System& system, chain::Solver& solver, const chain::Rest& rest);
+
+// What the structure is at a time depends on what came before: changes, creep, fatigue.
+bool has_past(const Model& model, double time);
+// Throws ModelError at the first change, or at the material, for a job that knows no past.
+void refuse_past(const Model& model, double time, const std::string& what);
+// Throws ModelError for beams of the published 1R recipe, which only sweeps solve.
+void refuse_without_potential(const Model& model);
+// Times at which a history comes to rest to reach `time`: of each change, and `steps` even ones if it ages.
+std::vector<double> history_times(const Model& model, double time, int steps);
+
+}  // namespace limber::sim

@@ -1,0 +1,302 @@
+"""limber static: one answer in the terminal, in JSON and in the report, by every method; curves, unloaded shapes,
+histories, and what it says of bad beams."""
+
+import csv
+import io
+import json
+import re
+
+from support import BAD_INPUT, DONE, FAILED, ROOT, CommandTest, limber, main
+
+SCENES = ROOT / "scenes"
+
+BEAM = """limber: 1
+title: A beam
+parameters: {length: 1 m}
+gravity: [0, 0, 0]
+materials: {steel: {E: 200 GPa, density: 7850 kg/m3}}
+sections: {rod: {circle: 5 mm}}
+beams:
+  rod: {path: [[0, 0, 0], [=length, 0, 0]], material: steel, section: rod, elements: 8}
+loads:
+  tip: {on: rod.tip, force: [0, 0, -1 N]}
+"""
+
+
+def rows(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+METHODS = ("chain", "articulated", "thread")
+
+
+def report_data(file):
+    """What a report.html shows, as it stands in it."""
+    text = file.read_text()
+    return json.loads(re.search(r'<script type="application/json" id="limber-data">(.*?)</script>', text, re.S).group(1))
+
+
+class OneAnswer(CommandTest):
+    """The same words and keys whatever method answers."""
+
+    def setUp(self):
+        super().setUp()
+        self.scene = self.folder / "beam.yaml"
+        # Stressed beyond its yield, with a probe that no rest looks at: something to warn of.
+        self.scene.write_text(BEAM.replace("density:", "yield: 5 MPa, density:") + "probes: [rod.tip.position, rod.tip.velocity]\n")
+
+    def ask(self, method, *arguments):
+        shown = limber("static", self.scene, "--method", method, *arguments)
+        self.assertEqual(shown.returncode, DONE, shown.stderr)
+        return shown
+
+    def test_terminal_json_file_and_report_agree(self):
+        for method in METHODS:
+            with self.subTest(method):
+                report, file = self.folder / f"{method}.html", self.folder / f"{method}.json"
+                text = self.ask(method, "--estimate", "--report", report, "--write", file).stdout
+                answer = json.loads(self.ask(method, "--estimate", "--json").stdout)
+                self.assertEqual(answer, json.loads(file.read_text()))
+                data = report_data(report)
+                found = next(t for t in data["tables"] if t["title"] == "What was found")["rows"]
+                self.assertEqual([[s["label"], s["text"]] for s in answer["summary"]], found)
+                self.assertEqual(answer["warnings"], data["warnings"])
+                for statement in answer["summary"]:
+                    self.assertRegex(text, rf"{statement['label']} +{re.escape(statement['text'])}")
+                self.assertIn(["stability", "stable"], found)
+                self.assertIn("error", [row[0] for row in found])
+                self.assertIn(f"by {method}", data["subtitle"])
+                # The curve ends at the rest, in newtons of the only load.
+                curve = data["plots"][0]["curves"][0]
+                self.assertEqual(curve["y"][0], 0)
+                self.assertAlmostEqual(curve["y"][-1], 1, places=12)
+                self.assertEqual(curve["x"][0], 0)
+                moved = answer["beams"]["rod"]["moved"]
+                self.assertAlmostEqual(curve["x"][-1], sum(x * x for x in moved) ** 0.5, places=12)
+
+    def test_the_same_keys(self):
+        answers = {m: json.loads(self.ask(m, "--json").stdout) for m in METHODS}
+        old = {"gap", "joints", "loops", "out_of_range", "threads"}
+        keys = {m: set(a) - old for m, a in answers.items()}
+        self.assertEqual(keys["chain"], keys["articulated"])
+        self.assertEqual(keys["chain"], keys["thread"])
+        # The rod of 5 mm radius is stiff: elements of 125 mm and shear leave 1e-4 of its deflection.
+        for key in ("tip", "moved"):
+            for method in METHODS:
+                for a, b in zip(answers[method]["beams"]["rod"][key], answers["chain"]["beams"]["rod"][key]):
+                    self.assertAlmostEqual(a, b, delta=1e-6)
+        for method in METHODS:
+            self.assertAlmostEqual(answers[method]["reactions"]["rod"]["force"][2], 1, places=6)
+            self.assertAlmostEqual(answers[method]["reactions"]["rod"]["moment"][1], -1, delta=1e-3)
+            # M c / I = 10.2 MPa at the root.
+            self.assertAlmostEqual(answers[method]["beams"]["rod"]["stress"]["largest"], 10.186e6, delta=2e4)
+            self.assertTrue(answers[method]["beams"]["rod"]["stress"]["yields"])
+            self.assertIn("YIELDS", self.ask(method).stdout)
+
+    def test_ramp_by_every_method(self):
+        for method in METHODS:
+            with self.subTest(method):
+                table = rows(self.ask(method, "--ramp", 4).stdout)
+                answer = json.loads(self.ask(method, "--ramp", 4, "--json").stdout)
+                self.assertEqual([p["load_factor"] for p in answer["points"]], [0, 0.25, 0.5, 0.75, 1])
+                self.assertEqual([float(r["rod.tip.position.z [m]"]) for r in table],
+                                 [p["probes"]["rod.tip.position.z"] for p in answer["points"]])
+
+    def test_iterations_are_honoured(self):
+        self.scene.write_text(self.scene.read_text().replace("-1 N", "-400 N"))
+        for method in METHODS:
+            shown = limber("static", self.scene, "--method", method, "--max-iterations", 1, "--json")
+            self.assertEqual(shown.returncode, FAILED, method)
+            self.assertFalse(json.loads(shown.stdout)["ok"])
+
+
+class Curves(CommandTest):
+    def test_the_report_has_the_path(self):
+        file, table = self.folder / "path.html", self.folder / "path.csv"
+        shown = limber("static", SCENES / "arch.yaml", "--path", "--report", file, "--csv", table)
+        self.assertEqual(shown.returncode, DONE, shown.stderr)
+        data, points = report_data(file), rows(table.read_text())
+        self.assertEqual(data["axis"]["name"], "point of the path")
+        curve = data["plots"][0]["curves"][0]
+        self.assertEqual(len(curve["y"]), len(points))
+        share = [y / curve["y"][-1] for y in curve["y"]]
+        for a, b in zip(share, points):
+            self.assertAlmostEqual(a, float(b["load_factor"]), places=12)
+        self.assertTrue(any(b < a for a, b in zip(share, share[1:])))  # the load goes back
+        self.assertIn("limit point", [row[0] for row in data["tables"][0]["rows"]])
+        self.assertIn("limit point", shown.stdout)
+
+    def test_the_report_has_the_history(self):
+        file = self.folder / "history.html"
+        shown = limber("static", SCENES / "windswept-tree.yaml", "--until", 8, "--steps", 16, "--set", "wind=20 m/s",
+                       "--report", file, "--json")
+        self.assertEqual(shown.returncode, DONE, shown.stderr)
+        answer, data = json.loads(shown.stdout), report_data(file)
+        self.assertEqual([p["time"] for p in answer["points"]], data["plots"][0]["curves"][0]["x"])
+        events = [row[1] for row in data["tables"][0]["rows"] if row[0] == "change"]
+        self.assertEqual(events, answer["events"])
+        self.assertTrue(any("breaks" in e for e in events))
+
+    def test_unloaded_shape_as_json(self):
+        answer = json.loads(limber("static", SCENES / "windswept-tree.yaml", "--inverse", "--json").stdout)
+        self.assertLess(answer["off"], 1e-8)
+        self.assertEqual(answer["unloaded"].keys(), answer["loaded"].keys())
+
+    def test_sweeps_to_a_file(self):
+        file = self.folder / "sweeps.json"
+        shown = limber("static", SCENES / "lateral-buckling.yaml", "--solver", "linear_12", "--write", file)
+        self.assertEqual(shown.returncode, DONE, shown.stderr)
+        self.assertTrue(json.loads(file.read_text())["ok"])
+
+
+class Changes(CommandTest):
+    """A rest at a time is that of the structure as it is then."""
+
+    def tip(self, *arguments):
+        shown = limber("static", self.folder / "beam.yaml", "--json", *arguments)
+        self.assertEqual(shown.returncode, DONE, shown.stderr)
+        answer = json.loads(shown.stdout)
+        return answer["beams"]["rod"]["tip"][2], answer
+
+    def test_changes_until_then(self):
+        text = BEAM.replace("sections: {", "sections: {thick: {circle: 10 mm}, ").replace("-1 N]", "-1 N * t]")
+        (self.folder / "beam.yaml").write_text(text)
+        plain = self.tip("--at", "1 s")[0]
+        (self.folder / "beam.yaml").write_text(text + "changes:\n  - {at: 2 s, beam: rod, section: thick}\n")
+        self.assertEqual(self.tip("--at", "1 s")[0], plain)
+        after, answer = self.tip("--at", "3 s")
+        self.assertEqual(len(answer["events"]), 1)
+        # Three times the load on 16 times the stiffness.
+        self.assertAlmostEqual(after, 3 * plain / 16, delta=2e-3 * abs(plain))  # it bends a little beyond linear
+        history = rows(limber("static", self.folder / "beam.yaml", "--until", 3, "--steps", 3).stdout)
+        self.assertEqual(len(history), 4)
+        shown = limber("static", self.folder / "beam.yaml", "--at", "3 s", "--report", self.folder / "r.html")
+        self.assertEqual(shown.returncode, DONE, shown.stderr)
+        self.assertEqual(report_data(self.folder / "r.html")["axis"], {"name": "time", "unit": "s"})
+
+    def test_a_beam_that_has_not_grown_bears_nothing(self):
+        text = BEAM + "  more: {on: twig.tip, force: [0, 0, -1 N]}\n"
+        text = text.replace("loads:", "  twig: {from: rod.tip, path: [[0, 0, 0], [0.2, 0, 0]], material: steel, section: rod}\nloads:")
+        (self.folder / "beam.yaml").write_text(text)
+        both = self.tip()[0]
+        (self.folder / "beam.yaml").write_text(text + "changes:\n  - {at: 2 s, beam: twig, grow: true}\n")
+        self.assertLess(abs(self.tip("--at", "1 s")[0]), 0.6 * abs(both))
+        self.assertGreater(abs(self.tip("--at", "2 s")[0]), 0.9 * abs(both))
+
+
+class Answers(CommandTest):
+    def test_table_and_json(self):
+        shown = limber("static", SCENES / "lateral-buckling.yaml")
+        self.assertEqual(shown.returncode, DONE, shown.stderr)
+        for word in ("stable", "slope [deg]", "stress [MPa]", "reaction", "strip.tip.position.y"):
+            self.assertIn(word, shown.stdout)
+        answer = json.loads(limber("static", SCENES / "lateral-buckling.yaml", "--json", "--estimate").stdout)
+        # The exact rod of this strip: 85.1071, 40.1479, -18.0304 in; forty elements are within 0.01 % of 100 in.
+        for got, wanted in zip(answer["beams"]["strip"]["tip"], (85.1071, 40.1479, -18.0304)):
+            self.assertAlmostEqual(got / 0.0254, wanted, delta=0.01)
+        self.assertLess(answer["error_estimate"]["largest"], 1e-4)
+        self.assertAlmostEqual(answer["reactions"]["strip"]["force"][2], 0.6 * 4.4482216, places=5)
+
+    def test_same_as_articulated(self):
+        (self.folder / "beam.yaml").write_text(BEAM)
+        chain = json.loads(limber("static", self.folder / "beam.yaml", "--json").stdout)
+        other = limber("static", self.folder / "beam.yaml", "--json", "--method", "articulated", "--modes", 0)
+        other = json.loads(other.stdout)
+        self.assertEqual(chain["method"], "chain")
+        self.assertAlmostEqual(chain["reactions"]["rod"]["moment"][1], other["joints"]["rod.root.joint"]["moment"][1],
+                               places=8)
+
+    def test_curve(self):
+        shown = limber("static", SCENES / "lateral-buckling.yaml", "--ramp", 8)
+        self.assertEqual(shown.returncode, DONE, shown.stderr)
+        table = rows(shown.stdout)
+        self.assertEqual(len(table), 9)
+        aside = [float(r["strip.tip.position.y [m]"]) for r in table]
+        self.assertEqual(sorted(aside), aside)
+        self.assertGreater(aside[-1], 1)
+
+    def test_path_through_the_limit_point(self):
+        shown = limber("static", SCENES / "arch.yaml", "--path")
+        self.assertEqual(shown.returncode, DONE, shown.stderr)
+        table = rows(shown.stdout)
+        limits = [r for r in table if r["point"] == "limit"]
+        self.assertEqual(len(limits), 2)
+        self.assertGreater(float(limits[0]["load_factor"]), float(limits[1]["load_factor"]))
+        self.assertEqual(float(table[-1]["load_factor"]), 1)
+
+    def test_plain_solve_snaps_through(self):
+        answer = json.loads(limber("static", SCENES / "arch.yaml", "--json").stdout)
+        self.assertTrue(answer["ok"])
+        self.assertTrue(answer["lost"])
+
+    def test_error_asked_for(self):
+        coarse = json.loads(limber("static", SCENES / "lateral-buckling.yaml", "--set", "elements=4", "--json").stdout)
+        fine = json.loads(limber("static", SCENES / "lateral-buckling.yaml", "--set", "elements=4", "--error", "1e-4",
+                                 "--json").stdout)
+        self.assertGreater(fine["joints"], coarse["joints"])
+        self.assertLessEqual(fine["error_estimate"]["largest"], 1e-4)
+
+    def test_unloaded_shape(self):
+        shown = limber("static", SCENES / "windswept-tree.yaml", "--inverse")
+        self.assertEqual(shown.returncode, DONE, shown.stderr)
+        off = float(shown.stderr.split("by ")[1].split(" ")[0])
+        self.assertLess(off, 1e-8)
+        self.assertGreater(len(rows(shown.stdout)), 100)
+
+    def test_history(self):
+        shown = limber("static", SCENES / "windswept-tree.yaml", "--until", 8, "--steps", 16, "--set", "wind=20 m/s")
+        self.assertEqual(shown.returncode, DONE, shown.stderr)
+        self.assertIn("breaks", shown.stderr)
+        table = rows(shown.stdout)
+        self.assertEqual(table[0]["severed"], "0")
+        self.assertGreater(int(table[-1]["severed"]), 0)
+
+    def test_sweeps(self):
+        (self.folder / "beam.yaml").write_text(BEAM.replace("elements: 8", "elements: 8, recipe: published_1r"))
+        refused = limber("static", self.folder / "beam.yaml")
+        self.assertEqual(refused.returncode, BAD_INPUT)
+        self.assertIn("--solver linear_12", refused.stderr)
+        shown = limber("static", self.folder / "beam.yaml", "--solver", "linear_12", "--json")
+        self.assertEqual(shown.returncode, DONE, shown.stderr)
+        self.assertTrue(json.loads(shown.stdout)["ok"])
+
+
+class BadBeams(CommandTest):
+    def check(self, text, *words, code=BAD_INPUT):
+        (self.folder / "bad.yaml").write_text(text)
+        shown = limber("static", self.folder / "bad.yaml", "--method", "chain")
+        self.assertEqual(shown.returncode, code, shown.stdout + shown.stderr)
+        for word in words:
+            self.assertIn(word, shown.stderr)
+        self.assertRegex(shown.stderr, r"bad\.yaml:\d+:\d+")
+
+    def test_zero_length(self):
+        self.check(BEAM.replace("[=length, 0, 0]", "[0, 0, 0]"), "rod")
+
+    def test_unknown_section(self):
+        self.check(BEAM.replace("section: rod", "section: rob"), "rob")
+
+    def test_load_on_nothing(self):
+        self.check(BEAM.replace("on: rod.tip", "on: nothing.tip"), "nothing")
+
+    def test_beams_in_a_ring(self):
+        self.check(BEAM.replace("  rod: {path", "  other: {from: rod.tip, path: [[0, 0, 0], [1 m, 0, 0]], material: steel, "
+                                "section: rod}\n  rod: {from: other.tip, path"), "ring")
+
+    def test_free_motion(self):
+        self.check(BEAM + "bodies:\n  stone: {sphere: 5 cm, density: 2000 kg/m3, at: [0, 0, 1 m]}\n", "stone", "freely")
+
+    def test_tie_to_itself(self):
+        self.check(BEAM + "ties:\n  knot: {on: rod.tip, to: rod.tip}\n", "knot")
+
+    def test_hinge_without_stiffness(self):
+        self.check(BEAM.replace("beams:\n", "bodies:\n  arm: {box: [10 cm, 2 cm, 2 cm], density: 1000 kg/m3}\n"
+                                "joints:\n  pin: {type: revolute, child: arm, axis: [0, 1, 0]}\nbeams:\n"),
+                   "pin", "stiffness")
+
+    def test_strength_without_sign(self):
+        self.check(BEAM.replace("density:", "strength: -3 MPa, density:"), "strength")
+
+
+if __name__ == "__main__":
+    main()
