@@ -59,6 +59,7 @@ set(LIMBER_PUBLIC_HEADERS
   rom/reduced_model.h
   rom/rom.h
   thread/thread.h
+  sim/compare.h
   sim/equilibrium.h
   sim/method_table.h
   sim/methods.h

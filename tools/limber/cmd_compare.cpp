@@ -3,9 +3,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "compare.h"
 #include "errors.h"
 #include "limber/export/report.h"
+#include "limber/sim/compare.h"
 #include "report_json.h"
 #include "scene_arguments.h"
 #include "terminal.h"
@@ -14,6 +14,9 @@
 namespace limber::cli {
 
 namespace {
+
+using sim::Candidate;
+using sim::Comparison;
 
 struct CompareArguments {
   SceneArguments scene;
@@ -147,10 +150,11 @@ int compare(const CompareArguments& a) {
     const bool motion = a.motion || scene.model.beams().empty();
     const double at = a.at.empty() ? 0.0 : parse_time("--at", a.at);
     const bool reduced = scene.run.method == sim::Method::rom && !a.motion && a.at.empty() && a.time.empty();
-    const Comparison c = reduced  ? compare_reduced(scene)
-                         : motion ? compare_motion(scene, a.time.empty() ? std::min(scene.run.time, 1.0)
-                                                                         : parse_time("--time", a.time))
-                                  : compare_statics(scene, at);
+    const Comparison c = reduced  ? sim::compare_reduced(scene.model, scene.run)
+                         : motion ? sim::compare_motion(scene.model, scene.run,
+                                                        a.time.empty() ? std::min(scene.run.time, 1.0)
+                                                                       : parse_time("--time", a.time))
+                                  : sim::compare_statics(scene.model, scene.run, at);
     if (!reduced && !motion && is_unloaded(scene.model, at))
       message(
           fmt::format("limber: nothing loads it at t = {:g} s, so all methods agree: --at TIME takes the "

@@ -5,8 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "limber/result/layout_json.h"
-#include "limber/sim/method_table.h"
-#include "limber/sim/methods.h"
 
 namespace limber::cli {
 
@@ -34,14 +32,6 @@ bool is_literal(const scene::Parameter& p) {
 
 }  // namespace
 
-std::string short_reason(const std::vector<Problem>& against) {
-  std::string out;
-  for (std::size_t i = 0; i < std::min<std::size_t>(2, against.size()); ++i)
-    out += (i > 0 ? "; " : "") + to_string(against[i]);
-  if (against.size() > 2) out += fmt::format("; and {} more", against.size() - 2);
-  return out;
-}
-
 std::string live_scene_json(const LiveScene& s, const result::Layout& layout, const result::Fields& fields) {
   Json parameters = Json::array(), methods = Json::array(), kinds = Json::array();
   for (const scene::Parameter& p : s.parameters)
@@ -50,7 +40,7 @@ std::string live_scene_json(const LiveScene& s, const result::Layout& layout, co
                           {"value", p.value},
                           {"unit", p.unit},
                           {"literal", is_literal(p)}});
-  for (const MethodChoice& m : s.methods)
+  for (const sim::MethodChoice& m : s.methods)
     methods.push_back({{"name", m.name}, {"label", m.label}, {"applies", m.applies}, {"reason", m.reason}});
   for (const result::Field& f : fields)
     kinds.push_back({{"name", f.name}, {"unit", f.unit}, {"on", result::to_string(f.on)}});
@@ -70,39 +60,5 @@ std::string live_scene_json(const LiveScene& s, const result::Layout& layout, co
 }
 
 std::string note_json(const std::string& text) { return dump({{"type", "note"}, {"text", text}}); }
-
-std::string method_name(const sim::RunOptions& options) {
-  if (options.method != sim::Method::articulated) return sim::to_string(options.method);
-  return fmt::format("articulated:{}", articulated::to_string(options.articulated.integrator));
-}
-
-void choose_method(const std::string& name, sim::RunOptions& options) {
-  const sim::MethodInfo* method = sim::find_method(name.substr(0, name.find(':')));
-  if (!method || !method->run) throw std::invalid_argument(fmt::format("there is no method \"{}\"", name));
-  options.method = method->method;
-  for (const auto integrator : articulated::all_integrators)
-    if (name == fmt::format("articulated:{}", articulated::to_string(integrator)))
-      options.articulated.integrator = integrator;
-}
-
-std::vector<MethodChoice> method_choices(const scene::Scene& scene, const sim::RunOptions& options) {
-  std::vector<MethodChoice> out;
-  for (const sim::MethodInfo& method : sim::method_table()) {
-    if (!method.run) continue;
-    sim::RunOptions o = options;
-    o.method = method.method;
-    const std::string reason = short_reason(sim::objections(scene.model, o, *method.run));
-    if (o.method != sim::Method::articulated) {
-      out.push_back({method.name(), method.name(), reason, reason.empty()});
-      continue;
-    }
-    for (const auto integrator : articulated::all_integrators) {
-      o.articulated.integrator = integrator;
-      out.push_back({method_name(o), fmt::format("articulated, {}", articulated::to_string(integrator)),
-                     reason, reason.empty()});
-    }
-  }
-  return out;
-}
 
 }  // namespace limber::cli

@@ -68,7 +68,7 @@ class LiveView::Command {
 LiveView::LiveView(scene::Scene scene, sim::RunOptions options, ViewServer& server)
     : scene_(std::move(scene)), options_(options), server_(server) {
   start(std::make_unique<sim::Driver>(scene_.model, options_));
-  methods_ = method_choices(scene_, options_);
+  methods_ = sim::method_choices(scene_.model, options_);
   // A pull over a tenth of the structure is as strong as its weight.
   const double weight = mass_ * std::max(1.0, scene_.model.gravity().value(0).norm());
   strength_ = weight / (0.1 * size_of(snapshot_));
@@ -108,7 +108,7 @@ void LiveView::tell_scene() {
   s.epoch = epoch_;
   s.parameters = scene_.parameters;
   s.methods = methods_;
-  s.method = method_name(options_);
+  s.method = sim::method_name(options_);
   s.step = options_.step;
   s.strength = strength_;
   s.holds = driver_->can_hold();
@@ -354,7 +354,7 @@ void LiveView::set_parameter(const Command& c) {
 
 void LiveView::switch_method(const std::string& name) {
   sim::RunOptions options = options_;
-  choose_method(name, options);
+  sim::choose_method(name, options);
   options.from_static = false;
   auto driver = std::make_unique<sim::Driver>(scene_.model, options);
   bool goes_on = false;

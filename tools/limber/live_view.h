@@ -65,7 +65,7 @@ class LiveView {
   std::unique_ptr<sim::Driver> driver_;
   result::Snapshot snapshot_, before_;  // now, and a step ago
   result::Fields fields_;
-  std::vector<MethodChoice> methods_;
+  std::vector<sim::MethodChoice> methods_;
   std::deque<Past> past_;
   std::size_t past_bytes_ = 0;
   std::int64_t step_ = 0;

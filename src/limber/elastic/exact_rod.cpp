@@ -93,6 +93,25 @@ bool newton(const RodProblem& p, const Shooter& shooter, double load, Vec3& m0) 
   return false;
 }
 
+// What the loads make of a moment at the clamp where the rod has this shape.
+Vec3 moment_of(const RodProblem& p, const std::vector<Vec3>& line) {
+  Vec3 m = p.tip_moment + (line.back() - line.front()).cross(p.tip_force);
+  double length = 0;
+  for (std::size_t i = 1; i < line.size(); ++i) length += (line[i] - line[i - 1]).norm();
+  for (std::size_t i = 1; i < line.size(); ++i) {
+    const double share = (line[i] - line[i - 1]).norm() / length;
+    m += (0.5 * (line[i] + line[i - 1]) - line.front()).cross(share * p.length * p.line_load);
+  }
+  return m;
+}
+
+RodShape shape_of(const Shooter& shooter, const Vec3& m0) {
+  RodShape shape;
+  shape.root_moment = m0;
+  shooter.shoot(m0, 1, &shape);
+  return shape;
+}
+
 }  // namespace
 
 std::optional<RodShape> solve_rod(const RodProblem& problem, int points, int steps) {
@@ -110,10 +129,15 @@ std::optional<RodShape> solve_rod(const RodProblem& problem, int points, int ste
       return std::nullopt;
     }
   }
-  RodShape shape;
-  shape.root_moment = m0;
-  shooter.shoot(m0, 1, &shape);
-  return shape;
+  return shape_of(shooter, m0);
+}
+
+std::optional<RodShape> solve_rod_near(const RodProblem& problem, const std::vector<Vec3>& line, int points,
+                                       int steps) {
+  const Shooter shooter(problem, points, steps);
+  Vec3 m0 = moment_of(problem, line);
+  if (!newton(problem, shooter, 1, m0)) return std::nullopt;
+  return shape_of(shooter, m0);
 }
 
 }  // namespace limber::elastic

@@ -4,8 +4,9 @@
 //   r' = R e_x,   R' = R [κ]ₓ,   m' = −r' × n,   κ = κ₀ + diag(GJ, EI_y, EI_z)⁻¹ Rᵀ m
 //
 // Under dead loads the force n(s) = F + w (L − s) is known before the shape is, so the only unknowns are the
-// three components of the moment at the clamp: Newton on m(L) = M, with the loads brought up in steps, and
-// Runge–Kutta of fourth order along the rod.
+// three components of the moment at the clamp: Newton on m(L) = M, and Runge–Kutta of fourth order along the
+// rod. A soft, heavy rod has many equilibria: brought up with the loads in steps Newton may end in any of
+// them, from the moment of a shape that is known it ends in that shape's.
 #pragma once
 
 #include <optional>
@@ -33,5 +34,8 @@ struct RodShape {
 
 // `points` ≥ 2. Nothing if Newton does not converge.
 std::optional<RodShape> solve_rod(const RodProblem& problem, int points, int steps = 2000);
+// The one near a shape: points along the rod, the clamp first.
+std::optional<RodShape> solve_rod_near(const RodProblem& problem, const std::vector<Vec3>& line, int points,
+                                       int steps = 2000);
 
 }  // namespace limber::elastic

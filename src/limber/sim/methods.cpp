@@ -48,4 +48,46 @@ std::vector<std::string> notes(const Model& model, const RunOptions& options) {
   return out;
 }
 
+std::string short_reason(const std::vector<Problem>& against) {
+  std::string out;
+  for (std::size_t i = 0; i < std::min<std::size_t>(2, against.size()); ++i)
+    out += (i > 0 ? "; " : "") + to_string(against[i]);
+  if (against.size() > 2) out += fmt::format("; and {} more", against.size() - 2);
+  return out;
+}
+
+std::string method_name(const RunOptions& options) {
+  if (options.method != Method::articulated) return to_string(options.method);
+  return fmt::format("articulated:{}", articulated::to_string(options.articulated.integrator));
+}
+
+void choose_method(const std::string& name, RunOptions& options) {
+  const MethodInfo* method = find_method(name.substr(0, name.find(':')));
+  if (!method || !method->run) throw std::invalid_argument(fmt::format("there is no method \"{}\"", name));
+  options.method = method->method;
+  for (const auto integrator : articulated::all_integrators)
+    if (name == fmt::format("articulated:{}", articulated::to_string(integrator)))
+      options.articulated.integrator = integrator;
+}
+
+std::vector<MethodChoice> method_choices(const Model& model, const RunOptions& options) {
+  std::vector<MethodChoice> out;
+  for (const MethodInfo& method : method_table()) {
+    if (!method.run) continue;
+    RunOptions o = options;
+    o.method = method.method;
+    const std::string reason = short_reason(objections(model, o, *method.run));
+    if (o.method != Method::articulated) {
+      out.push_back({method.name(), method.name(), reason, reason.empty()});
+      continue;
+    }
+    for (const auto integrator : articulated::all_integrators) {
+      o.articulated.integrator = integrator;
+      out.push_back({method_name(o), fmt::format("articulated, {}", articulated::to_string(integrator)),
+                     reason, reason.empty()});
+    }
+  }
+  return out;
+}
+
 }  // namespace limber::sim

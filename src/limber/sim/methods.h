@@ -1,6 +1,7 @@
 // Which methods take a model: for each question what a method says against it, without running anything.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "limber/model/features.h"
@@ -28,5 +29,20 @@ Method rest_method(const Model& model, const RunOptions& options);
 
 // Told once with a run: what its method does not look at.
 std::vector<std::string> notes(const Model& model, const RunOptions& options);
+
+// A method to run a scene by, as a person chooses one.
+struct MethodChoice {
+  std::string name, label, reason;  // reason: why it does not apply
+  bool applies = true;
+};
+
+// What a method says against a model can be hundreds of lines, one for each part: the first two, and how many
+// more.
+std::string short_reason(const std::vector<Problem>& against);
+
+// Every method that runs; articulated appears once with each integrator.
+std::vector<MethodChoice> method_choices(const Model& model, const RunOptions& options);
+std::string method_name(const RunOptions& options);                // "articulated:euler"
+void choose_method(const std::string& name, RunOptions& options);  // throws std::invalid_argument
 
 }  // namespace limber::sim

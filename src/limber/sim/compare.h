@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "limber/result/snapshot.h"
-#include "limber/scene/scene.h"
+#include "limber/sim/options.h"
 
-namespace limber::cli {
+namespace limber::sim {
 
 struct Candidate {
   std::string method, setting;             // "chain", "10 elements"
@@ -32,14 +32,15 @@ struct Comparison {
 
 // Where beams come to rest: chain, articulated and thread with a quarter, half, once and twice the elements.
 // The reference is the exact rod for one straight clamped beam under dead loads at its tip and its weight,
-// else the finest chain.
-Comparison compare_statics(const scene::Scene& scene, double at);
+// if it is the one that they find, else the first of them with eight times the elements. Throws
+// std::invalid_argument if none finds any.
+Comparison compare_statics(const Model& model, const RunOptions& options, double at);
 // How a scene moves: every method of the driver at the scene's step and half of it; the reference takes steps
 // eight times as short.
-Comparison compare_motion(const scene::Scene& scene, double time);
+Comparison compare_motion(const Model& model, const RunOptions& options, double time);
 // The scene's mechanisms reduced to their ends, with all points and with one, against the whole at rest under
 // loads on the ends. Errors: pose of the ends (of the radius, or of half a turn), force that holds them where
 // the whole has them (by its work), gaps of the joints summed (of the radius).
-Comparison compare_reduced(const scene::Scene& scene);
+Comparison compare_reduced(const Model& model, const RunOptions& options);
 
-}  // namespace limber::cli
+}  // namespace limber::sim

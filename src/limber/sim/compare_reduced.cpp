@@ -6,13 +6,13 @@
 #include <chrono>
 #include <cmath>
 
-#include "compare.h"
 #include "limber/articulated/articulated.h"
 #include "limber/elastic/beam_links.h"
 #include "limber/rom/statics.h"
+#include "limber/sim/compare.h"
 #include "limber/sim/reduce.h"
 
-namespace limber::cli {
+namespace limber::sim {
 
 namespace {
 
@@ -57,7 +57,7 @@ std::vector<Truth> find_truths(const Model& linked, const rom::ReducedModel& red
   std::vector<Truth> out;
   for (std::size_t k = 0; k < reduced.mechanisms.size(); ++k)
     for (const auto& wrenches : loads_on(reduced.mechanisms[k])) {
-      sim::Settled s = sim::settle(linked, reduced.mechanisms[k], wrenches, 0, build);
+      Settled s = settle(linked, reduced.mechanisms[k], wrenches, 0, build);
       if (s.ok)
         out.push_back({static_cast<int>(k), wrenches, std::move(s.point)});  // else: more than it bears
     }
@@ -139,31 +139,30 @@ double step_seconds(const Step& step) {
 }
 
 // One step of all mechanisms with a reduced model, without contact: the mechanism alone, as the whole is.
-double reduced_step(const Model& linked, const rom::ReducedModel& reduced, const scene::Scene& scene) {
+double reduced_step(const Model& linked, const rom::ReducedModel& reduced, const RunOptions& run) {
   ModelParts parts = linked.parts();
   parts.contact.reset();
-  rom::Options options = scene.run.rom;
+  rom::Options options = run.rom;
   const rom::System system = rom::compile(Model(std::move(parts)), reduced, options);
   rom::State state = system.rest();
   rom::Workspace w(system);
-  return step_seconds([&] { rom::step(system, state, w, scene.run.step); });
+  return step_seconds([&] { rom::step(system, state, w, run.step); });
 }
 
-double whole_step(const Model& linked, const rom::ReducedModel& reduced, const scene::Scene& scene) {
+double whole_step(const Model& linked, const rom::ReducedModel& reduced, const RunOptions& run) {
   double sum = 0;
   for (const Mechanism& m : reduced.mechanisms) {
     const auto system =
-        articulated::compile(rom::model_of(linked, m, linked.initial_poses(), {}, 0), scene.run.articulated);
+        articulated::compile(rom::model_of(linked, m, linked.initial_poses(), {}, 0), run.articulated);
     articulated::State state = system.rest();
     articulated::Workspace w(system);
-    sum += step_seconds([&] { articulated::step(system, state, w, scene.run.step); });
+    sum += step_seconds([&] { articulated::step(system, state, w, run.step); });
   }
   return sum;
 }
 
 Candidate measure(const elastic::LinkedModel& linked, const Drawing& drawing,
-                  const rom::ReducedModel& reduced, const std::vector<Truth>& truths,
-                  const scene::Scene& scene) {
+                  const rom::ReducedModel& reduced, const std::vector<Truth>& truths, const RunOptions& run) {
   Candidate c;
   c.method = "reduced";
   std::size_t points = 0;
@@ -183,17 +182,16 @@ Candidate measure(const elastic::LinkedModel& linked, const Drawing& drawing,
     c.force_error = std::max(c.force_error.value_or(0), force_error(m, t.point));
     drawing.add(static_cast<double>(k), poses(linked.model, reduced, t.mechanism, at.X), c.moments);
   }
-  c.seconds = reduced_step(linked.model, reduced, scene);
+  c.seconds = reduced_step(linked.model, reduced, run);
   return c;
 }
 
 }  // namespace
 
-Comparison compare_reduced(const scene::Scene& scene) {
-  const elastic::LinkedModel linked = elastic::beams_to_links(scene.model);
-  const rom::ReducedModel reduced =
-      scene.run.reduced ? *scene.run.reduced : sim::reduce(scene.model, scene.run.rom);
-  const std::vector<Truth> truths = find_truths(linked.model, reduced, scene.run.rom.build);
+Comparison compare_reduced(const Model& model, const RunOptions& run) {
+  const elastic::LinkedModel linked = elastic::beams_to_links(model);
+  const rom::ReducedModel reduced = run.reduced ? *run.reduced : reduce(model, run.rom);
+  const std::vector<Truth> truths = find_truths(linked.model, reduced, run.rom.build);
   if (truths.empty()) throw std::invalid_argument("the mechanism finds no rest under any load on its ends");
   const Drawing drawing(linked);
   Comparison out;
@@ -204,7 +202,7 @@ Comparison compare_reduced(const scene::Scene& scene) {
   for (std::size_t k = 0; k < truths.size(); ++k)
     drawing.add(static_cast<double>(k), poses(linked.model, reduced, truths[k].mechanism, truths[k].point.X),
                 out.moments);
-  out.candidates.push_back(measure(linked, drawing, reduced, truths, scene));
+  out.candidates.push_back(measure(linked, drawing, reduced, truths, run));
   rom::ReducedModel one = reduced;
   bool several = false;
   for (Mechanism& m : one.mechanisms)
@@ -213,10 +211,10 @@ Comparison compare_reduced(const scene::Scene& scene) {
       m.points.resize(1);
       rom::align(m);
     }
-  if (several) out.candidates.push_back(measure(linked, drawing, one, truths, scene));
+  if (several) out.candidates.push_back(measure(linked, drawing, one, truths, run));
   Candidate whole;
   whole.method = "articulated", whole.setting = "the whole";
-  whole.seconds = whole_step(linked.model, reduced, scene);
+  whole.seconds = whole_step(linked.model, reduced, run);
   whole.force_error = whole.gap = 0;
   whole.layout = out.layout, whole.moments = out.moments;
   out.candidates.push_back(std::move(whole));
@@ -226,4 +224,4 @@ Comparison compare_reduced(const scene::Scene& scene) {
   return out;
 }
 
-}  // namespace limber::cli
+}  // namespace limber::sim

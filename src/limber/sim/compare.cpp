@@ -1,4 +1,4 @@
-#include "compare.h"
+#include "limber/sim/compare.h"
 
 #include <fmt/format.h>
 
@@ -16,9 +16,8 @@
 #include "limber/sim/method_table.h"
 #include "limber/sim/methods.h"
 #include "limber/thread/thread.h"
-#include "live_scene.h"
 
-namespace limber::cli {
+namespace limber::sim {
 
 namespace {
 
@@ -49,15 +48,33 @@ Line line_of(const result::Layout& layout, const result::Snapshot& s, const std:
   return {};
 }
 
-// At the beams' tips: errors add up along a beam, and links of other lengths have their corners elsewhere.
+// Where a line stands at a fraction of its length.
+Vec3 at_fraction(const Line& line, double s) {
+  double length = 0;
+  for (std::size_t i = 1; i < line.size(); ++i) length += (line[i] - line[i - 1]).norm();
+  double left = s * length;
+  for (std::size_t i = 1; i < line.size(); ++i) {
+    const double piece = (line[i] - line[i - 1]).norm();
+    if (left <= piece) return line[i - 1] + (piece > 0 ? left / piece : 0) * (line[i] - line[i - 1]);
+    left -= piece;
+  }
+  return line.back();
+}
+
+// At every quarter of every beam: the tip alone says nothing of a beam that is held at both ends.
+double line_distance(const Line& x, const Line& y) {
+  if (x.size() < 2 || y.size() < 2) return INFINITY;
+  double most = 0;
+  for (const double s : {0.25, 0.5, 0.75, 1.0})
+    most = std::max(most, (at_fraction(x, s) - at_fraction(y, s)).norm());
+  return most;
+}
+
 double beam_distance(const Model& model, const result::Layout& la, const result::Snapshot& a,
                      const result::Layout& lb, const result::Snapshot& b) {
   double most = 0;
-  for (const Beam& beam : model.beams()) {
-    const Line x = line_of(la, a, beam.name), y = line_of(lb, b, beam.name);
-    if (x.size() < 2 || y.size() < 2) return INFINITY;
-    most = std::max(most, (x.back() - y.back()).norm());
-  }
+  for (const Beam& beam : model.beams())
+    most = std::max(most, line_distance(line_of(la, a, beam.name), line_of(lb, b, beam.name)));
   return most;
 }
 
@@ -113,15 +130,14 @@ Candidate solve_chain(const Model& model, double at) {
 
 // In the order in which they are asked for a reference.
 struct RestSolver {
-  sim::Method method;
+  Method method;
   Candidate (*solve)(const Model&, double);
 };
-constexpr RestSolver rest_solvers[] = {{sim::Method::chain, solve_chain},
-                                       {sim::Method::articulated, solve_articulated},
-                                       {sim::Method::thread, solve_thread}};
+constexpr RestSolver rest_solvers[] = {
+    {Method::chain, solve_chain}, {Method::articulated, solve_articulated}, {Method::thread, solve_thread}};
 
-Candidate rest_by(const RestSolver& method, const Model& model, const sim::RunOptions& options, double at) {
-  const auto against = sim::objections(model, options, *sim::info_of(method.method).rest);
+Candidate rest_by(const RestSolver& method, const Model& model, const RunOptions& options, double at) {
+  const auto against = objections(model, options, *info_of(method.method).rest);
   if (against.empty()) return method.solve(model, at);
   Candidate c;
   c.refusal = short_reason(against);
@@ -167,19 +183,37 @@ std::optional<elastic::RodProblem> as_rod(const Model& m, double at) {
   return rod;
 }
 
-// The exact rod as a reference: one line.
-bool use_rod(const Model& model, double at, Comparison& out) {
+// The exact rod as a reference, one line, where it is the equilibrium that the finest mesh found.
+void use_rod(const Model& model, double at, Comparison& out) {
   const auto problem = as_rod(model, at);
-  if (!problem) return false;
-  const auto shape = elastic::solve_rod(*problem, 101);
-  if (!shape) return false;
+  if (!problem) return;
+  const Line fine = line_of(out.layout, out.moments[0], model.beams()[0].name);
+  const auto shape = elastic::solve_rod_near(*problem, fine, 101);
+  constexpr double same =
+      0.02;  // of the size; a mesh of eight times the elements is far nearer to its own rod
+  if (!shape || line_distance(shape->points, fine) > same * extent_of(out.moments[0])) return;
+  out.layout = {};
   out.layout.title = model.title();
   out.layout.polylines.push_back({model.beams()[0].name, 101, 0, std::nullopt});
   result::Snapshot s;
   s.points = shape->points;
-  out.moments.push_back(std::move(s));
+  out.moments = {std::move(s)};
   out.reference = "the exact rod (Kirchhoff's equations, by shooting)";
-  return true;
+}
+
+// The first method that finds a rest with eight times the elements.
+void use_finest(const Model& model, const RunOptions& options, double at, Comparison& out) {
+  Candidate finest;
+  for (const RestSolver& method : rest_solvers) {
+    finest = rest_by(method, chain::refined(model, 8), options, at);
+    if (!finest.refusal.empty()) continue;
+    out.reference = fmt::format("{} with eight times the elements", to_string(method.method));
+    break;
+  }
+  if (!finest.refusal.empty())
+    throw std::invalid_argument("no method finds an equilibrium: " + finest.refusal);
+  out.layout = finest.layout;
+  out.moments = finest.moments;
 }
 
 void rank(std::vector<Candidate>& candidates) {
@@ -189,9 +223,9 @@ void rank(std::vector<Candidate>& candidates) {
   });
 }
 
-Candidate simulate(const scene::Scene& scene, const sim::RunOptions& options, double time, double frame) {
+Candidate simulate(const Model& model, const RunOptions& options, double time, double frame) {
   Candidate c;
-  sim::Driver driver(scene.model, options);
+  Driver driver(model, options);
   c.layout = driver.layout();
   const auto steps = static_cast<std::int64_t>(std::llround(time / options.step));
   const auto every = std::max<std::int64_t>(1, std::llround(frame / options.step));
@@ -231,67 +265,56 @@ double motion_distance(const Model& model, const Candidate& c, const Comparison&
 
 }  // namespace
 
-Comparison compare_statics(const scene::Scene& scene, double at) {
+Comparison compare_statics(const Model& given, const RunOptions& options, double at) {
   Comparison out;
   out.time = at;
   for (const RestSolver& method : rest_solvers)
     for (const double factor : {0.25, 0.5, 1.0, 2.0}) {
-      const Model model = chain::refined(scene.model, factor);
+      const Model model = chain::refined(given, factor);
       int elements = 0;
       for (const Beam& beam : model.beams()) elements += beam.elements;
-      Candidate c = rest_by(method, model, scene.run, at);
+      Candidate c = rest_by(method, model, options, at);
       c.method = to_string(method.method);
       c.setting = fmt::format("{} elements", elements);
       if (out.candidates.empty() || out.candidates.back().method != c.method ||
           out.candidates.back().setting != c.setting)
         out.candidates.push_back(std::move(c));
     }
-  if (!use_rod(scene.model, at, out)) {
-    Candidate finest;
-    for (const RestSolver& method : rest_solvers) {
-      finest = rest_by(method, chain::refined(scene.model, 8), scene.run, at);
-      if (!finest.refusal.empty()) continue;
-      out.reference = fmt::format("{} with eight times the elements", to_string(method.method));
-      break;
-    }
-    if (!finest.refusal.empty())
-      throw std::invalid_argument("no method finds an equilibrium: " + finest.refusal);
-    out.layout = finest.layout;
-    out.moments = finest.moments;
-  }
+  use_finest(given, options, at, out);
+  use_rod(given, at, out);
   const double size = extent_of(out.moments.front());
   for (Candidate& c : out.candidates)
     if (c.refusal.empty())
-      c.error = beam_distance(scene.model, c.layout, c.moments[0], out.layout, out.moments[0]) / size;
+      c.error = beam_distance(given, c.layout, c.moments[0], out.layout, out.moments[0]) / size;
   rank(out.candidates);
   return out;
 }
 
-Comparison compare_motion(const scene::Scene& scene, double time) {
+Comparison compare_motion(const Model& model, const RunOptions& run, double time) {
   Comparison out;
   out.kind = Comparison::Kind::motion;
   out.time = time;
-  const double frame = std::max(scene.run.frame, time / 200);
-  sim::RunOptions fine = scene.run;
+  const double frame = std::max(run.frame, time / 200);
+  RunOptions fine = run;
   fine.step /= 8;
   choose_method("articulated:midpoint", fine);
-  Candidate reference = simulate(scene, fine, time, frame);
+  Candidate reference = simulate(model, fine, time, frame);
   if (!reference.refusal.empty())
     throw std::invalid_argument("the reference does not converge: " + reference.refusal);
   out.reference = fmt::format("articulated, midpoint, steps of {:g} s", fine.step);
   out.layout = reference.layout;
   out.moments = reference.moments;
   const double size = extent_of(out.moments.front());
-  for (const MethodChoice& choice : method_choices(scene, scene.run))
+  for (const MethodChoice& choice : method_choices(model, run))
     for (const double share : {1.0, 0.5}) {
       Candidate c;
-      sim::RunOptions options = scene.run;
+      RunOptions options = run;
       options.step *= share;
       if (choice.applies) {
         choose_method(choice.name, options);
         try {
-          c = simulate(scene, options, time, frame);
-        } catch (const sim::StaticFailure& e) {
+          c = simulate(model, options, time, frame);
+        } catch (const StaticFailure& e) {
           c.refusal = e.what();
         } catch (const ModelError& e) {  // it has no rest to be reduced at
           c.refusal = short_reason(e.problems());
@@ -301,7 +324,7 @@ Comparison compare_motion(const scene::Scene& scene, double time) {
       }
       c.method = choice.label;
       c.setting = fmt::format("steps of {:g} s", options.step);
-      if (c.refusal.empty()) c.error = motion_distance(scene.model, c, out) / size;
+      if (c.refusal.empty()) c.error = motion_distance(model, c, out) / size;
       out.candidates.push_back(std::move(c));
       if (!choice.applies) break;
     }
@@ -309,4 +332,4 @@ Comparison compare_motion(const scene::Scene& scene, double time) {
   return out;
 }
 
-}  // namespace limber::cli
+}  // namespace limber::sim
