@@ -1,6 +1,7 @@
 // One equilibrium by three methods: a cantilever against the elastica, what it says of it, curves, changes.
 #include "limber/sim/equilibrium.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -210,6 +211,51 @@ TEST(Equilibrium, ChangesAreHonouredAtTheirTime) {
   EXPECT_THROW(equilibrium_path(c.build(), 0, curve), ModelError);
   EXPECT_THROW(unloaded_shape(c.build(), o), ModelError);
   EXPECT_THROW(published_sweeps(c.build(), "linear_12", 1, 2), ModelError);
+}
+
+// What the part beyond a section bears, along the beam: chain and articulated have the same joints; a
+// thread's moments are interpolated between the middles of its elements, 1e-3 of the root's with 32 of them.
+TEST(Equilibrium, SectionsBearTheSameByEveryMethod) {
+  const Model model = Cantilever(32, 10).build();
+  const Equilibrium chain = find_equilibrium(model, {}, by(Method::chain));
+  const Equilibrium tree = find_equilibrium(model, {}, by(Method::articulated));
+  const Equilibrium thread = find_equilibrium(model, {}, by(Method::thread));
+  const auto& a = chain.beams[0].sections;
+  const auto& b = tree.beams[0].sections;
+  ASSERT_EQ(a.size(), b.size());
+  const double root = a[0].moment.norm();
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_NEAR(a[i].s, b[i].s, 1e-12);
+    EXPECT_LT((a[i].moment - b[i].moment).norm(), 1e-8 * root);
+    EXPECT_LT((a[i].force - b[i].force).norm(), 1e-8 * 10);
+  }
+  for (const SectionForce& s : thread.beams[0].sections) {
+    const auto after = std::ranges::lower_bound(a, s.s, {}, &SectionForce::s);
+    if (after == a.begin() || after == a.end())
+      continue;  // the root is the reaction's, the tip bears nothing
+    const SectionForce &x = *(after - 1), &y = *after;
+    const double w = (s.s - x.s) / (y.s - x.s);
+    EXPECT_LT((s.moment - (1 - w) * x.moment - w * y.moment).norm(), 2e-3 * root) << s.s;
+  }
+}
+
+// A cord between two clamps: what holds it bears its weight, and turns it as little as the weight does.
+TEST(Equilibrium, ClampsOfAThreadBearItsWeight) {
+  Cantilever c(16, 0);
+  c.builder.parts.gravity = VectorFunction::constant({0, 0, -9.81});
+  c.builder.parts.beams[0].clamps.push_back({1, world, Hold::clamped});
+  const Equilibrium e = find_equilibrium(c.build(), {}, by(Method::thread));
+  ASSERT_TRUE(e.ok()) << e.report.message;
+  ASSERT_EQ(e.reactions.size(), 2u);
+  EXPECT_EQ(e.reactions[0].of, "root");
+  EXPECT_EQ(e.reactions[1].of, "clamp");
+  EXPECT_EQ(e.reactions[1].name, "rod@1");
+  const double weight = 7850 * pi * radius * radius * length * 9.81;
+  const Vec3 held = e.reactions[0].force + e.reactions[1].force;
+  EXPECT_LT((held - Vec3(0, 0, weight)).norm(), 1e-6 * weight);         // the residual is 1e-9 of EA's share
+  Vec3 turn = -0.5 * length * Vec3::UnitX().cross(Vec3(0, 0, weight));  // about the root; both ends are level
+  for (const Reaction& r : e.reactions) turn += r.at.cross(r.force) + r.moment;
+  EXPECT_LT(turn.norm(), 1e-6 * weight * length);
 }
 
 TEST(Equilibrium, TheUnloadedShapeComesBack) {

@@ -23,8 +23,8 @@ const MethodInfo& first_that_does(StaticJob job) {
   return *std::find_if(table.begin(), table.end(), [&](const MethodInfo& m) { return does(m, job); });
 }
 
-std::span<const Vec3> line_of(const result::Layout& layout, const result::Snapshot& s,
-                              const std::string& name) {
+std::span<const Vec3> line_points(const result::Layout& layout, const result::Snapshot& s,
+                                  const std::string& name) {
   std::size_t first = 0;
   for (const auto& line : layout.polylines) {
     const auto n = static_cast<std::size_t>(line.points);
@@ -34,7 +34,7 @@ std::span<const Vec3> line_of(const result::Layout& layout, const result::Snapsh
   return {};
 }
 
-double extent_of(const result::Snapshot& s) {
+double diagonal_of(const result::Snapshot& s) {
   Vec3 low = Vec3::Constant(INFINITY), high = -low;
   for (const auto* list : {&s.positions, &s.points})
     for (const Vec3& p : *list) low = low.cwiseMin(p), high = high.cwiseMax(p);
@@ -58,7 +58,8 @@ chain::ErrorEstimate estimate_by_doubling(const MethodInfo& method, const Model&
   const Equilibrium fine = method.statics->find(with_twice_the_elements(model), run, options);
   if (!fine.ok()) return out;
   for (const Beam& beam : model.beams()) {
-    const auto a = line_of(e.layout, e.after, beam.name), b = line_of(fine.layout, fine.after, beam.name);
+    const auto a = line_points(e.layout, e.after, beam.name),
+               b = line_points(fine.layout, fine.after, beam.name);
     if (a.size() < 2 || b.size() < 2) return out;
     for (std::size_t i = 0; i < a.size(); ++i) {
       if (i * (b.size() - 1) % (a.size() - 1) != 0) continue;
@@ -67,7 +68,7 @@ chain::ErrorEstimate estimate_by_doubling(const MethodInfo& method, const Model&
       if (i + 1 == a.size()) out.tip = std::max(out.tip, d);
     }
   }
-  const double whole = 4.0 / 3 / extent_of(e.before);
+  const double whole = 4.0 / 3 / diagonal_of(e.before);
   out.largest *= whole, out.tip *= whole;
   out.ok = true;
   return out;
