@@ -1,4 +1,6 @@
 // System, Workspace and State: handles, the initial state, and its bytes.
+#include <algorithm>
+
 #include "limber/adaptive/system.h"
 #include "limber/result/state_bytes.h"
 
@@ -43,6 +45,11 @@ void State::load(const std::string& bytes) {
   result::StateReader in(bytes);
   each_field(copy, [&](auto& x) { in.get(x); });
   in.end();
+  const auto counts = {copy.patience, copy.stayed,      copy.streak, copy.caution,
+                       copy.grown,    copy.check_after, copy.checked};
+  if (copy.step < 0 || copy.tree > 1 || *std::min_element(counts.begin(), counts.end()) < 0 ||
+      !(copy.fraction > 0 && copy.fraction <= 1))
+    result::StateReader::out_of_range();
   copy.touch();
   *this = std::move(copy);
 }

@@ -40,6 +40,7 @@ void State::load(const std::string& bytes) {
   in.get(copy.part), in.get(copy.dissipated), in.get(copy.work);
   in.get(copy.made), in.get(copy.at_stake);
   in.end();
+  if (copy.step < 0 || copy.part < 0) result::StateReader::out_of_range();
   *this = std::move(copy);
 }
 

@@ -196,6 +196,10 @@ void blend_at(const Mechanism& m, const Ends& ends, Blend& out) {
     out.weight[out.count++] = w * w * w * w;
     sum += w * w * w * w;
   }
+  if (out.count == 0) {  // nothing is near what is lost: its poses are no numbers, and the run says so
+    out.point[0] = 0;
+    out.weight[0] = sum = out.count = 1;
+  }
   for (int k = 0; k < out.count; ++k) {
     out.weight[k] /= sum;
     out.u[k] = out.all_u[out.point[k]];

@@ -306,8 +306,7 @@ class Contacts {
   // The cache lives in the state, so that a run goes on bit for bit.
   void restore_cache() {
     w_.cache.clear();
-    constexpr int width = 9;
-    for (std::size_t k = 0; k + width <= state_.impulse.size(); k += width) {
+    for (std::size_t k = 0; k < state_.impulse.size(); k += State::impulse_width) {
       const double* x = state_.impulse.data() + k;
       w_.cache.next().push_back({static_cast<std::int32_t>(x[0]), static_cast<std::int32_t>(x[1]),
                                  static_cast<std::uint32_t>(x[2]), Vec3(x[3], x[4], x[5]),

@@ -33,6 +33,7 @@ struct Writer {
   void list(const std::vector<T>& x) {
     out.put(x);
   }
+  void text(const std::string& x) { out.put(x); }
 };
 struct Reader {
   result::StateReader in;
@@ -40,32 +41,26 @@ struct Reader {
   template <class T>
   void number(T& x) {
     in.get(x);
-    check(x);
   }
   template <class T>
   void list(std::vector<T>& x) {
     in.get_any(x);
-    for (const T& item : x) check(item);
   }
-  // Sorting and pivoting trip over what is not a number.
-  template <class T>
-  static void check(const T& x) {
-    if constexpr (std::is_floating_point_v<T>)
-      if (!std::isfinite(x)) throw std::invalid_argument("state: a number is not finite");
-  }
+  void text(std::string& x) { in.get(x); }
 };
 
 template <class File, class Text>
 void text(File& f, Text& x) {
-  std::vector<char> bytes(x.begin(), x.end());
-  f.list(bytes);
-  if constexpr (File::reads) x.assign(bytes.begin(), bytes.end());
+  f.text(x);
 }
 template <class File, class T>
 void whole(File& f, T& x) {
   std::int64_t value = static_cast<std::int64_t>(x);
   f.number(value);
-  if constexpr (File::reads) x = static_cast<std::remove_const_t<T>>(value);
+  if constexpr (File::reads) {
+    x = static_cast<std::remove_const_t<T>>(value);
+    if (static_cast<std::int64_t>(x) != value) result::StateReader::out_of_range();
+  }
 }
 template <class File, class M>
 void matrix(File& f, M& x) {
@@ -83,13 +78,14 @@ void matrix(File& f, M& x) {
 }
 template <class File, class List, class Each>
 void items(File& f, List& x, Each each) {
-  std::uint64_t n = x.size();
-  f.number(n);
   if constexpr (File::reads) {
-    if (n > f.in.left()) throw std::invalid_argument("state: a list is longer than the bytes that are left");
-    x.resize(n);
+    x.clear();
+    const std::size_t n = f.in.length(1);
+    for (std::size_t k = 0; k < n; ++k) each(x.emplace_back());  // no more memory than there are bytes for
+  } else {
+    f.number(static_cast<std::uint64_t>(x.size()));
+    for (auto& item : x) each(item);
   }
-  for (auto& item : x) each(item);
 }
 template <class File, class V>
 void vec3(File& f, V& x) {
@@ -160,12 +156,15 @@ void check(const Mechanism& m) {
     if (e < 0 || e >= links) wrong("an end effector is no link of it");
   for (const JointSite& s : m.sites)
     if (s.a < -1 || s.a >= links || s.b < -1 || s.b >= links) wrong("a joint is not between its links");
+  const auto is_coordinate = [&](int joint, int dof) {
+    return joint >= 0 && joint < links && dof >= 0 && dof < 6;
+  };
   for (const Input& i : m.inputs)
-    if (i.joint < 0 || i.joint >= links) wrong("an input is of no joint of it");
+    if (!is_coordinate(i.joint, i.dof)) wrong("an input is of no joint of it");
   for (const JointLimit& l : m.limits)
-    if (l.joint < 0 || l.joint >= links) wrong("a limit is of no joint of it");
+    if (!is_coordinate(l.joint, l.dof)) wrong("a limit is of no joint of it");
   for (const CappedServo& c : m.servos)
-    if (c.joint < 0 || c.joint >= links || !(c.most > 0) || !(c.kp >= 0) || !(c.kd >= 0))
+    if (!is_coordinate(c.joint, c.dof) || !(c.most > 0) || !(c.kp >= 0) || !(c.kd >= 0))
       wrong("a servo of it makes no sense");
   for (const Point& p : m.points) {
     const bool good =

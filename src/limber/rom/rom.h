@@ -69,7 +69,8 @@ struct State {
   std::vector<double>
       q;  // per mechanism: base pose (7, if free), ends' poses (7 each), modes; then 7 a free body
   std::vector<double> v;  // rates: base twist, ends' twists (own axes), modes; then twists of free bodies
-  std::vector<double> impulse;  // contacts of the last step: body, body, feature, three impulses
+  std::vector<double> impulse;  // contacts of the last step: body, body, feature, place, impulse
+  static constexpr int impulse_width = 9;
   std::string save() const;
   void load(const std::string& bytes);
 };
