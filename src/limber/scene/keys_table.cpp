@@ -177,7 +177,9 @@ std::vector<Object> body_objects() {
                  vector("com", length, "centre of mass in the body; with `mass` and `inertia`")
                      .otherwise("[0, 0, 0]"),
                  Key{"inertia", Type::inertia,
-                     "about the centre of mass, in the body's axes: [xx, yy, zz] or [xx, yy, zz, xy, xz, yz]",
+                     "about the centre of mass, in the body's axes: [xx, yy, zz] or [xx, yy, zz, xy, xz, "
+                     "yz], the "
+                     "entries of the tensor, so that xy is −∫ x y dm",
                      inertia},
              },
              pose_keys("the body's origin in the world",
@@ -285,7 +287,15 @@ std::vector<Object> body_objects() {
       {T::turn,
        "turn",
        "rotation",
-       "A rotation given by axis and angle.",
+       "How something stands, against what it stands in: a body in the world, a shape or a frame in its "
+       "body. A list of three "
+       "is a rotation vector: its direction is the axis, in the axes of what it stands in, its length the "
+       "angle, right-handed; "
+       "the three are one turn about one axis, not three turns in some order. `{axis, angle}` says the same. "
+       "A 3x3 matrix, row by "
+       "row, has the turned axes as its columns. All are active: a point p of the body is at `at` + R p. The "
+       "probe `rotation` is "
+       "the rotation vector of a body or of a section of a beam in the world, of an angle up to 180 deg.",
        {axis("axis", "").needed(), quantity("angle", angle, "").needed()},
        {},
        "",

@@ -173,8 +173,15 @@ std::vector<Object> beam_objects() {
        "A slender elastic beam, clamped at its root. Its ends are `finger.root` and `finger.tip`, a place "
        "between `finger@0.5`. With `run: {method: thread}` every beam is a thread.",
        join({{
-                 place("from", "where the root is clamped; the path is given from there").otherwise("world"),
-                 Key{"path", Type::polyline, "a list of points, {arc: …}, {helix: …} or {spline: …}"}
+                 place("from",
+                       "where the root is clamped; `path` and `up` are given from there, in the axes of the "
+                       "body, or of the "
+                       "section of another beam at that place: x along it, y and z as its own `up` made them")
+                     .otherwise("world"),
+                 Key{"path", Type::polyline,
+                     "a list of points, {arc: …}, {helix: …}, or {spline: [points]}: a smooth curve through "
+                     "them, centripetal "
+                     "Catmull-Rom, which begins and ends along its first and last chord"}
                      .needed()
                      .like("[[0, 0, 0], [0, 0, 80 mm]]"),
                  refer("material", "material", "").needed(),
