@@ -10,6 +10,7 @@ set(LIMBER_PUBLIC_HEADERS
   math/program.h
   math/so3.h
   math/spatial.h
+  math/stop.h
   math/trig.h
   math/types.h
   model/beam.h

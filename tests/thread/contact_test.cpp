@@ -235,6 +235,62 @@ TEST(Floor, ThreadSlidesAlongAndRollsAcross) {
   }
 }
 
+// A free thread along z and a thin driven body with a joint along `axis` at the origin that is moved by
+// `motion`.
+System struck(const BoxShape& box, const Vec3& middle, JointKind kind, const Vec3& axis,
+              const TimeFunction& motion) {
+  ModelBuilder b("struck");
+  Body body;
+  body.name = "striker";
+  body.inertia.m = 1;
+  body.shapes = {{box, Pose::translation(middle)}};
+  Joint joint;
+  joint.name = "go";
+  joint.kind = kind;
+  joint.child = b.add(body);
+  joint.X_PF.R = joint.X_BM.R = math::rotation_from_z(axis);
+  PrescribedMotion given;
+  given.joint = b.add(joint);
+  given.position[0] = motion;
+  b.add(given);
+  Beam beam;
+  beam.name = "thread";
+  beam.path = PolylinePath{{Vec3(0, 0, 0.15), Vec3(0, 0, -0.15)}};
+  beam.up = Vec3::UnitX();
+  beam.root = Hold::free;
+  beam.material = b.add(material_of(1e6, 0.4, 1100));
+  beam.section = b.add(Section{"s", Circle{2e-3}});
+  beam.elements = 32;
+  b.add(beam);
+  b.parts.contact = Contact{0.3, true, {}};
+  return compile(std::move(b).build());
+}
+
+// A plate of 1 mm, and a blade that turns: either goes by more than both thicknesses in a millisecond.
+TEST(Solids, DrivenOnesTakeTheThreadAlong) {
+  for (const double speed : {8.0, 20.0}) {
+    const System system = struck({{1e-3, 0.2, 0.1}}, {-0.2, 0, 0}, JointKind::prismatic, Vec3::UnitX(),
+                                 TimeFunction::table({0, 1}, {0, speed}));
+    State state = system.rest();
+    Workspace w(system);
+    while (state.t < 0.4 / speed) ASSERT_TRUE(step(system, state, w, 1e-3).ok());
+    EXPECT_GT(state.e[12 * 16], -0.2 + speed * state.t + 2e-3) << speed;  // its middle is before the plate
+    EXPECT_LT(contact_report(system, state, w).deepest, 0.1 * 2e-3);
+  }
+  // From 0.3 rad behind, about y, at 300 rad/s: it meets the thread after 1 ms and throws it ahead.
+  const double rate = 300;
+  const System system = struck({{0.2, 0.02, 1e-3}}, {-0.11, 0, 0}, JointKind::revolute, Vec3::UnitY(),
+                               TimeFunction::table({0, 1}, {pi / 2 - 0.3, pi / 2 - 0.3 + rate}));
+  State state = system.rest();
+  Workspace w(system);
+  for (int k = 0; k < 4; ++k) ASSERT_TRUE(step(system, state, w, 1e-3).ok());
+  // The place of the thread that the tip struck flies with it: without contact it would still be at rest.
+  double most = 0;
+  for (int j = 0; j < state.node_count(); ++j)
+    most = std::max(most, Eigen::Map<const Vec3>(state.v.data() + 12 * j).norm());
+  EXPECT_GT(most, 0.5 * rate * 0.1);
+}
+
 // Two free threads thrown at each other, many ways: they stay on their sides.
 void throws(int count, unsigned seed, double duration) {
   std::mt19937 engine(seed);

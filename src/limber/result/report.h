@@ -22,7 +22,7 @@ struct SolveReport {
   int solver_iterations = 0;  // most of an iterative linear solver in one solve
   std::string worst;          // the body or joint where it is worst; empty if all is well
   std::string message;        // for people: what failed, where, and what may help
-  std::string warning;        // of a run that goes on: what makes its numbers worth less; the first one
+  std::string warning;  // of a run that goes on: what makes its numbers worth less, a line each (warnings.h)
   bool ok() const { return status == Status::ok; }
 };
 

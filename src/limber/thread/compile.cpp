@@ -267,7 +267,7 @@ struct Compiler {
     s.friction = model.contact()->friction;
     for (const limber::Plane& p : model.contact()->planes)
       s.solids.push_back(
-          {-1, contact::HalfSpace{}, {math::rotation_from_z(p.normal.normalized()), p.at}, s.friction});
+          {-1, contact::HalfSpace{}, {math::rotation_from_z(p.normal.normalized()), p.at}, s.friction, 0});
     for (std::size_t i = 0; i < model.bodies().size(); ++i)
       for (const Shape& shape : model.bodies()[i].shapes) {
         if (free_[i]) {
@@ -278,7 +278,7 @@ struct Compiler {
         const contact::Geometry g = contact::geometry_of(shape.geometry);
         const auto& own = model.bodies()[i].friction;
         s.solids.push_back(
-            {static_cast<int>(i), g, shape.X_BG, own ? friction_between(s.friction, *own) : s.friction});
+            {static_cast<int>(i), g, shape.X_BG, own ? friction_between(s.friction, *own) : s.friction, 0});
       }
   }
 
@@ -428,6 +428,8 @@ void lay_out(SystemData& s) {
 }
 
 void measure(SystemData& s) {
+  for (BodySolid& b : s.solids)
+    if (b.body >= 0 && s.bodies[b.body].moves) b.reach = reach_of(b.geometry), s.driven_solids = true;
   Eigen::AlignedBox3d box;
   s.smallest_radius = s.threads[0].rod.radius;
   for (const ThreadInfo& t : s.threads) {
@@ -486,7 +488,10 @@ System compile(const Model& model, const Options& options) {
   lay_out(s);
   const System system(data);
   Workspace w(system);
-  s.energy0 = energy(system, system.rest(), w).total();
+  const State start = system.rest();
+  s.energy0 = energy(system, start, w).total();
+  if (const std::string text = s.contact ? overlap_at_start(s, start, w.data()) : ""; !text.empty())
+    s.warning += (s.warning.empty() ? "" : "\n") + text;
   return system;
 }
 

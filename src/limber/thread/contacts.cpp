@@ -6,6 +6,8 @@
 // are known the motion is looked at again and what overlaps there is added (not put in place of the others),
 // at most `most_passes` times. A step moves nothing by more than `bound`, below the strands' thickness, and
 // the pairs cover every motion within it: so nothing can cross unseen.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -23,7 +25,8 @@ constexpr double allowed = 0.004;   // of the sum of radii: overlap that needs n
 constexpr double too_deep = 0.015;  // … that divides the step
 constexpr double flat =
     0.001;  // of the radius: a place between two ends that is no more closer than this is left out
-constexpr double recovery = 0.2;  // of an overlap at the beginning is taken back in a step
+constexpr double noted_overlap = 0.05;  // of the smallest radius: more than this at the start is told
+constexpr double recovery = 0.2;        // of an overlap at the beginning is taken back in a step
 
 double turn_between(const double* e, int slot) {
   const Eigen::Map<const Vec3> a(e + 12 * slot + 3), b(e + 12 * (slot + 1) + 3), x(e + 12 * slot),
@@ -480,7 +483,7 @@ bool resolve_contacts(const SystemData& s, const State& state, WorkspaceData& w)
   }
 }
 
-double deepest_overlap(const SystemData& s, const State& state, const double* e, WorkspaceData& w) {
+Overlap deepest_overlap(const SystemData& s, const State& state, const double* e, WorkspaceData& w) {
   ContactWork& c = w.contact;
   std::fill(c.sag.begin(), c.sag.end(), 0.0);
   raise_sag(s, state.node_count(), e, w);
@@ -488,14 +491,17 @@ double deepest_overlap(const SystemData& s, const State& state, const double* e,
   place_solids(s, w.X_WB, c.solids0);
   place_solids(s, w.X_WB, c.solids1);
   make_pairs(s, 0, c);
-  double deepest = 0;
+  Overlap deepest;
+  const auto note = [&](double depth, int thread, int other) {
+    if (depth > deepest.depth) deepest = {depth, thread, other};
+  };
   for (const auto& [i, k] : c.pairs) {
     const Capsule& a = c.capsules[i];
     const double r = radius_of(s, a);
     if (k < 0) {
       const contact::SegmentTouch d = contact::closest(c.solids0[-1 - k], c.p0[i], c.q0[i]);
       const Vec3 x = midline_point(e, a.slot, w.length[a.slot], a.xi0 + d.s * (a.xi1 - a.xi0));
-      deepest = std::max(deepest, r - contact::distance(c.solids0[-1 - k], x).value);
+      note(r - contact::distance(c.solids0[-1 - k], x).value, a.thread, k);
       continue;
     }
     const Capsule& b = c.capsules[k];
@@ -504,9 +510,21 @@ double deepest_overlap(const SystemData& s, const State& state, const double* e,
     refine(e, w, a, b, xa, xb);
     const Vec3 x = midline_point(e, a.slot, w.length[a.slot], xa),
                y = midline_point(e, b.slot, w.length[b.slot], xb);
-    deepest = std::max(deepest, r + radius_of(s, b) - (x - y).norm());
+    note(r + radius_of(s, b) - (x - y).norm(), a.thread, b.thread);
   }
   return deepest;
+}
+
+std::string overlap_at_start(const SystemData& s, const State& state, WorkspaceData& w) {
+  s.poses(state.t, w.X_WB);
+  const Overlap found = deepest_overlap(s, state, state.e.data(), w);
+  if (!(found.depth > noted_overlap * s.smallest_radius)) return "";
+  const int body = found.other < 0 ? s.solids[-1 - found.other].body : -1;
+  const std::string other = found.other >= 0 ? "\"" + s.threads[found.other].name + "\""
+                            : body >= 0      ? "\"" + s.model.bodies()[body].name + "\""
+                                             : "a plane";
+  return fmt::format("at the start \"{}\" overlaps {} by {:.3g} m: it is pushed out, a fifth of it a step",
+                     s.threads[found.thread].name, other, found.depth);
 }
 
 }  // namespace limber::thread

@@ -327,7 +327,7 @@ ContactReport contact_report(const System& system, const State& state, Workspace
   s.poses(state.t, workspace.data().X_WB);
   place_carried(s, state, state.e.data(), workspace.data().X_WB);
   return {static_cast<int>(state.touch.size()) / LastTouch::size,
-          deepest_overlap(s, state, state.e.data(), workspace.data())};
+          deepest_overlap(s, state, state.e.data(), workspace.data()).depth};
 }
 
 void observe(const System& system, const State& state, Workspace& workspace, result::Snapshot& snapshot) {

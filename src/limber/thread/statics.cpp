@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "limber/math/stop.h"
 #include "limber/thread/system.h"
 
 namespace limber::thread {
@@ -65,6 +66,7 @@ struct Relaxation {
     const double unit = t.rod.E * std::max(t.rod.I_y, t.rod.I_z) /
                         (t.rod.density * t.rod.A * t.length * t.length * t.length * t.length);
     while (out.report.total_iterations < options.max_iterations) {
+      stop_if_requested();
       ++out.report.total_iterations;
       place_fixes(s, state, state.t, w.e.data(), w);
       if (!evaluate_tangent(s, w.e.data(), {sigma}, w)) return false;

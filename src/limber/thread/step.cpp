@@ -14,6 +14,7 @@
 #include <limits>
 
 #include "limber/math/so3.h"
+#include "limber/math/stop.h"
 #include "limber/thread/system.h"
 
 namespace limber::thread {
@@ -27,6 +28,8 @@ constexpr double least_turn = 1e-5;  // [rad] that is done along an arc
 constexpr double too_much = 1.5;     // … and beyond which the step is divided
 constexpr int most_iterations = 12;
 constexpr double least_part = 1.0 / 256;  // of a step that is divided
+constexpr double least_planned =
+    1e-4;  // of a step whose parts are as short as the motion asks: beyond that it stalls
 
 struct Scheme {
   double ch = 0;
@@ -132,6 +135,7 @@ struct Stepper {
     const int most = s.options.iterations > 0 ? s.options.iterations : most_iterations;
     const MassWeight weight{1 / (k.ch * k.ch), k.ch};
     for (int iteration = 1; iteration <= most; ++iteration) {
+      stop_if_requested();
       if (!evaluate_tangent(s, w.e.data(), weight, w)) return false;
       residual(k, t, true);
       hold(w, nodes, w.rhs.data(), true, w.elements);
@@ -283,8 +287,8 @@ struct Stepper {
     started = true;
   }
 
-  // With contact a step is at most `substep`, and nothing moves farther than a radius.
-  double longest() const {
+  // With contact a step is at most `substep`, and nothing moves farther than a radius. `left` is to be gone.
+  double longest(double left) const {
     if (!s.contact) return std::numeric_limits<double>::infinity();
     double fastest = 0;
     for (int j = 0; j < state.node_count(); ++j) {
@@ -293,7 +297,8 @@ struct Stepper {
     }
     fastest = std::sqrt(fastest);
     const double reach = 0.8 * s.smallest_radius;
-    return fastest * s.options.substep > reach ? reach / fastest : s.options.substep;
+    const double limit = fastest * s.options.substep > reach ? reach / fastest : s.options.substep;
+    return std::min(limit, longest_beside_solids(s, state, std::min(limit, left), fastest, w));
   }
 };
 
@@ -313,14 +318,34 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
   const double end = state.t + h;
   const std::int64_t number = state.step;
   Stepper stepper{s, state, w, report};
+  const auto go_back = [&] {
+    if (stepper.started) state = w.start;
+  };
   double left = h;
   w.contact.active = static_cast<int>(state.touch.size()) / LastTouch::size;
   while (left > 1e-12 * h) {
-    const double limit = stepper.longest();
+    const double limit = stepper.longest(left);
+    if (limit < left && !(limit > least_planned * h)) {
+      go_back();
+      report.status = result::Status::not_converged;
+      report.time = state.t;
+      report.message = fmt::format(
+          "at t = {:.6g} s something moves by more than the radius of a thread in {:.2g} s: no step is short "
+          "enough",
+          state.t, least_planned * h);
+      return report;
+    }
     const double part = left <= limit ? left : left / std::ceil(left / limit);
     if (part < left) stepper.keep_start();
-    if (!stepper.divided(part)) {
-      if (stepper.started) state = w.start;
+    bool good = false;
+    try {
+      good = stepper.divided(part);
+    } catch (const Stopped&) {
+      go_back();
+      throw;
+    }
+    if (!good) {
+      go_back();
       report.status = result::Status::not_converged;
       report.time = state.t;
       report.message = fmt::format(

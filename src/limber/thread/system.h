@@ -27,6 +27,7 @@ struct BodySolid {
   contact::Geometry geometry;
   Pose X_BG;
   double friction = 0;  // of a thread on it
+  double reach = 0;     // [m] of its farthest point from G; of a solid that is driven
 };
 
 struct ThreadInfo {
@@ -144,7 +145,7 @@ struct SystemData {
   std::vector<BodySolid> solids;
   std::vector<Fix> fixes;
   std::vector<Carried> carried;
-  std::string warning;  // of every step
+  std::string warning;  // of every step, a line each
   std::vector<Spared> spared;
   std::vector<Cut> cuts;  // by time
   std::vector<ThreadLoad> loads;
@@ -152,6 +153,7 @@ struct SystemData {
   std::vector<BodyLoad> body_loads;
   std::vector<Tether> tethers;
   bool contact = false, self_contact = false;
+  bool driven_solids = false;  // some solid moves
   double friction = 0;
   bool damps = false;  // some thread has material damping
   double smallest_radius = 0, size = 1;
@@ -374,7 +376,19 @@ void prepare_contacts(const SystemData& s, const State& state, double h, Workspa
 // Changes the motion w.delta (node axes, from w.e) so that nothing overlaps; false if it could not be kept
 // apart.
 bool resolve_contacts(const SystemData& s, const State& state, WorkspaceData& w);
-double deepest_overlap(const SystemData& s, const State& state, const double* e, WorkspaceData& w);
+struct Overlap {
+  double depth = 0;             // [m] the deepest; 0: nothing overlaps
+  int thread = -1, other = -1;  // other < 0: the solid −1 − other, else a thread
+};
+Overlap deepest_overlap(const SystemData& s, const State& state, const double* e, WorkspaceData& w);
+// What overlaps at the start, for people; "" if nothing does.
+std::string overlap_at_start(const SystemData& s, const State& state, WorkspaceData& w);
+// --- solid_motion.cpp
+double reach_of(const contact::Geometry& geometry);  // its farthest point from its origin
+// A step of size h from the state, or shorter: what a driven solid could pass through in it is met.
+// `fastest`: of the nodes.
+double longest_beside_solids(const SystemData& s, const State& state, double h, double fastest,
+                             WorkspaceData& w);
 // --- contact_rows.cpp: W and the forces.
 void add_rows(const SystemData& s, int from, WorkspaceData& w);       // touches from index `from` on
 void solve_forces(const SystemData& s, int nodes, WorkspaceData& w);  // into w.delta
