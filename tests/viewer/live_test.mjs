@@ -210,6 +210,42 @@ const worker = async () => {
 };
 await Promise.all([worker(), worker()]);
 
+// Seconds pass before a page draws: the first picture is that of t = 0 all the same. At the end of the scene's time it waits, goes on if it is
+// asked to, or starts again; and the camera has kept everything in the picture that moved.
+await test('it starts when it is seen and pauses at its end', async () => {
+  const view = await startView(path.join(root, 'scenes', 'double-pendulum.yaml'), '--time', '2 s');
+  await new Promise((done) => setTimeout(done, 1500));
+  const page = await openPage(browser, view.url);
+  await until(page, 'window.limber && limber.live.latest && limber.live.latest.time > 0', 'it does not start');
+  check((await page.evaluate('limber.live.history[0].time')) === 0, 'the first picture is not that of the start');
+  await until(page, 'limber.live.latest.paused', 'it does not pause');
+  check(Math.abs((await page.evaluate('limber.live.latest.time')) - 2) < 1e-6, 'it does not pause at the end');
+  check(/end of the scene/.test(await page.textContent('#note')), 'nothing says why it pauses');
+  await page.waitForTimeout(600);
+  const outside = await page.evaluate(() => {
+    const {view: v} = limber.stage;
+    const {left, right, top, bottom} = v.renderer.domElement.getBoundingClientRect();
+    let count = 0;
+    for (const {positions} of limber.live.history)
+      for (let k = 0; k < positions.length; k += 3) {
+        const {x, y} = v.toPage(v.controls.target.clone().fromArray(positions, k));
+        if (x < left || x > right || y < top || y > bottom) ++count;
+      }
+    return count;
+  });
+  check(outside === 0, `${outside} places of the motion were outside the picture`);
+  await page.click('#play');
+  await until(page, 'limber.live.latest.time > 2.1 && !limber.live.latest.paused', 'it does not go on');
+  await page.click('#reset');
+  await until(page, 'limber.live.latest.time < 1.5', 'it does not start again');
+  await until(page, 'limber.live.latest.paused && Math.abs(limber.live.latest.time - 2) < 1e-6', 'it does not pause a second time');
+  await page.click('#reset');
+  await until(page, 'limber.live.latest.time > 0 && limber.live.latest.time < 1.5 && !limber.live.latest.paused', 'it does not start from its end');
+  check(page.faults.length === 0, page.faults.join('; '));
+  await page.context().close();
+  check((await view.stop()) === 0, 'limber view did not end well');
+});
+
 await test('the state can be saved as a scene that runs, and a second viewer only watches', async () => {
   const view = await startView(path.join(root, 'scenes', 'double-pendulum.yaml'));
   const page = await openPage(browser, view.url);

@@ -146,6 +146,7 @@ export class Live {
       if (this.scrubbed > 0) --this.scrubbed;
     }
     this.latest = frame;
+    if (this.framed && !frame.held) this.stage.view.see(frame);
     this.fresh = true;
     this.received = performance.now();
   }
@@ -157,18 +158,27 @@ export class Live {
     if (!this.framed) {
       this.stage.view.frame([frame]);
       this.framed = true;
+      if (!this.ready) setTimeout(() => this.sayReady(), 0);
     }
     if (this.scrubbed < 0) {
       this.stage.show(frame);
       const now = performance.now();
       if (now - this.followed > 400 && !frame.held) {
         this.followed = now;
-        this.stage.view.follow(frame);
+        this.stage.view.follow();
       }
     }
     if (this.scrubbed >= 0) this.controls.showTime(this.history, this.scrubbed, frame);
     this.showHandle(frame);
     if (this.waiting.length && frame.felt >= this.waiting[0].sequence) this.measure(frame);
+  }
+
+  // The simulation waits for the first page that shows its start.
+  private ready = false;
+  private sayReady(): void {
+    this.ready = true;
+    this.stage.view.finish();
+    this.send({do: 'ready'});
   }
 
   // If the picture is asked for, it is finished before the clock is read.

@@ -107,17 +107,22 @@ export class View3D {
     for (const layer of this.layers) for (const moment of moments) if (fits(layer, moment)) layer.extend(box, moment);
     if (box.isEmpty()) box.set(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));
     this.box = box;
+    this.seen = box.clone();
     this.drawGround();
     if (!keepCamera) this.resetCamera();
   }
 
-  // What leaves the picture is followed, until the user takes the camera.
-  follow(moment: Moment): void {
-    const box = this.box.clone();
-    this.layers[0].extend(box, moment);
-    const grown = box.getSize(new THREE.Vector3()).length() / Math.max(1e-12, this.size);
-    if (grown < 1.04) return;
-    this.box = box;
+  // Of all moments so far, drawn or not.
+  private seen = new THREE.Box3();
+  see(moment: Moment): void {
+    this.layers[0].extend(this.seen, moment);
+  }
+
+  // The whole motion so far stays in the picture, until the user takes the camera.
+  follow(): void {
+    const beyond = Math.max(...this.seen.max.clone().sub(this.box.max).toArray(), ...this.box.min.clone().sub(this.seen.min).toArray());
+    if (beyond < 0.04 * this.size) return;
+    this.box = this.seen.clone();
     this.drawGround();
     if (!this.touched) this.resetCamera();
   }
