@@ -100,6 +100,17 @@ class Interrupts(CommandTest):
     def test_sigterm(self):
         self.interrupted_then_resumed(signal.SIGTERM)
 
+    def test_while_it_compiles(self):
+        # Finding an order of elimination takes half a minute: 4,000 links, tied many times.
+        scene = support.ROOT / "scenes" / "bridge-car.yaml"
+        process = support.start("run", scene, "--set", "links=4000", "--set", "cables=1000", "--out", "r", cwd=self.folder)
+        time.sleep(2)
+        process.send_signal(signal.SIGTERM)
+        begin = time.monotonic()
+        self.assertEqual(process.wait(30), INTERRUPTED)
+        self.assertLess(time.monotonic() - begin, 2)
+        self.assertFalse((self.folder / "r").exists())
+
     def test_says_how_to_go_on(self):
         process = subprocess.Popen([str(support.LIMBER), "run", "scene.yaml", *LONG, "--out", "r"], cwd=self.folder,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -118,6 +129,17 @@ class Resume(CommandTest):
             (self.folder / "r" / name).unlink()
         self.expect(DONE, "resume", "r")
         self.assertEqual(support.contents(self.folder / "r"), before)
+
+    def test_edited_scene(self):
+        process = support.start("run", "scene.yaml", *SHORT, "--out", "r", cwd=self.folder)
+        wait_for(self.folder / "r" / "frames")
+        process.send_signal(signal.SIGINT)
+        process.wait()
+        copy = self.folder / "r" / "scene" / "scene.yaml"
+        copy.write_text(copy.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+        words = self.expect(BAD_INPUT, "resume", "r").stderr
+        self.assertIn("cannot be continued", words)
+        self.assertNotRegex(words, "going on|goes on")
 
     def test_only_what_was_asked_for(self):
         self.expect(DONE, "run", "scene.yaml", "--quiet", "--out", "r", "--no-glb", "--no-vtk")
@@ -160,6 +182,35 @@ class Failures(CommandTest):
         self.expect(DONE, "resume", "r", "--quiet")
         self.expect(DONE, "run", "scene.yaml", "--time", "20 s", "--out", "reference", "--quiet")
         self.assertEqual(differences(self.folder / "r", self.folder / "reference"), [])
+
+    def test_disk_full_from_the_start(self):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
+        self.expect(IO_FAILED, "run", "scene.yaml", "--out", "r", preexec_fn=limit)
+        self.expect(IO_FAILED, "run", "scene.yaml", preexec_fn=limit)
+        self.expect(DONE, "run", "scene.yaml", "--out", "r", "--quiet")
+        self.expect(DONE, "run", "scene.yaml", "--quiet")
+        self.assertTrue((self.folder / "runs" / "scene" / "run.json").exists())  # not scene-2
+
+    def test_error_out_of_reach(self):
+        done = self.expect(FAILED, "run", "scene.yaml", "--error", "1e-18", "--out", "r")
+        self.assertIn("out of reach", done.stderr)
+        self.assertEqual(run_json(self.folder / "r")["outcome"], "not_converged")
+
+    # From some allocation on every one fails, also those of the words about it. (The first ten or so are those of libraries
+    # that are loaded before limber.)
+    @unittest.skipIf("LIMBER_SANITIZED" in os.environ, "sanitizers bring their own allocator")
+    def test_memory_that_does_not_come_back(self):
+        source, library = support.ROOT / "tests" / "cli" / "failing_new.cpp", self.folder / "failing_new.so"
+        subprocess.run(["c++", "-O1", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
+        codes = set()
+        for after in (30, 300, 2000, 3000, 4000, 5000, 6000, 8000):
+            done = self.limber("run", "scene.yaml", "--quiet", "--out", f"r{after}", "--time", "0.2 s",
+                               env={"LD_PRELOAD": str(library), "FAIL_AFTER": str(after)})
+            self.assertIn(done.returncode, (DONE, IO_FAILED), f"after {after}: {done.stderr}")
+            if done.returncode == IO_FAILED:
+                self.assertIn("out of memory", done.stderr)
+            codes.add(done.returncode)
+        self.assertIn(IO_FAILED, codes)
 
     @unittest.skipIf("LIMBER_SANITIZED" in os.environ, "sanitizers reserve too much address space")
     def test_out_of_memory(self):

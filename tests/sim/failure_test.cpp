@@ -122,10 +122,16 @@ TEST(Failure, AFullDiskNamesTheFileAndTheRunGoesOnLater) {
   EXPECT_EQ(contents(t / "run"), contents(t / "reference"));
 }
 
+// Full at the first source, and at run.json: nothing is left in the way of the next try.
 TEST(Failure, NotEvenRunJsonFits) {
   const TemporaryFolder t;
+  EXPECT_NE(run_with_file_limit(t / "run", 5).find("chain.yaml"), std::string::npos);
+  EXPECT_FALSE(fs::exists(t / "run"));
+  fs::create_directory(t / "run");
   const std::string what = run_with_file_limit(t / "run", 100);
   EXPECT_NE(what.find("run.json"), std::string::npos) << what;
+  EXPECT_TRUE(fs::is_empty(t / "run"));
+  EXPECT_EQ(run(chain(3), request_for(t / "run")).outcome, Outcome::done);
 }
 
 TEST(Failure, AFolderThatCannotBeMadeIsNamed) {

@@ -140,6 +140,19 @@ TEST_F(Resume, OtherFramesAreAnError) {
   EXPECT_THROW(run(chain(5, 0.1), again()), result::IoError);
 }
 
+// Its scene was edited: refused before anything is touched.
+TEST_F(Resume, AnEditedSceneIsRefused) {
+  kill_at(50, 0);
+  const auto before = contents(t / "run");
+  result::write_atomically(t / "run" / "scene" / "chain.yaml", std::string("limber: 1\n# other\n"));
+  EXPECT_THROW(run(model, again()), std::invalid_argument);
+  EXPECT_TRUE(fs::exists(t / "run" / "checkpoint"));
+  result::write_atomically(t / "run" / "scene" / "chain.yaml", std::string("limber: 1\n"));
+  EXPECT_EQ(contents(t / "run"), before);
+  run(model, again());
+  expect_same();
+}
+
 TEST_F(Resume, LeftoversGoAway) {
   kill_at(50, 0);
   result::write_atomically(t / "run" / ".run.json.tmp-1-0", std::string("{"));

@@ -39,6 +39,7 @@ int resume(const ResumeArguments& a) {
   sim::StoredRun run = sim::read_run(a.folder);
   if (run.outcome != "running" && run.outcome != sim::to_string(sim::Outcome::interrupted))
     return finish_ended(a, run);
+  sim::require_unedited(a.folder, run);
 
   scene::LoadOptions load;
   load.set = run.set;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "errors.h"
+#include "limber/math/stop.h"
 #include "limber/result/recording.h"
 #include "live_view.h"
 #include "scene_arguments.h"
@@ -51,10 +52,13 @@ int view(const ViewArguments& a) {
     LiveView live(std::move(scene), options, server);
     if (!a.record.empty()) live.record(a.record);
     message(fmt::format("limber: open {}", server.url()));
-    message("limber: Ctrl-C ends it");
+    message("limber: it starts when a page shows it; Ctrl-C ends it");
     if (!a.no_open) open_browser(server.url());
     const GracefulStop graceful;
-    live.run(stop_requested());
+    try {
+      live.run();
+    } catch (const Stopped&) {  // in the middle of something long
+    }
     return ExitCode::done;
   });
 }

@@ -12,7 +12,8 @@ class UsageError : public std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
-// Runs `body`; an exception is printed and becomes an exit code.
+// Runs `body`; an exception is printed and becomes an exit code. Want of memory ends with a word and exit
+// code 4 even where no exception may pass.
 int guarded(const std::function<void()>& body, const int& code);
 
 }  // namespace limber::cli

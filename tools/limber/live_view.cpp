@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "limber/math/stop.h"
 #include "limber/sim/reduce.h"
 #include "terminal.h"
 
@@ -20,6 +21,7 @@ constexpr double answer_time = 0.004;         // [s] between frames that answer 
 constexpr double most_stepping = 0.012;       // [s] of stepping before a frame is due again
 constexpr double most_lag = 0.1;              // [s] that are caught up; a slower simulation runs slower
 constexpr std::size_t past_limit = 96 << 20;  // [bytes]
+constexpr double longest_wait = 30;           // [s] for a page that is there to draw its first picture
 
 // The longest side of what is drawn.
 double size_of(const result::Snapshot& s) {
@@ -189,7 +191,7 @@ void LiveView::advance(double until) {
   const double begin = now();
   bool moved = false;
   while (!failed_ && time() + options_.step <= until && now() - begin < most_stepping) {
-    if (moved && server_.has_commands()) break;
+    if (moved && (server_.has_commands() || paused_)) break;
     std::swap(before_, snapshot_);
     if (!one_step()) {
       std::swap(before_, snapshot_);
@@ -199,6 +201,7 @@ void LiveView::advance(double until) {
     snapshot_.time = time();
     if (recording_) record_frame();
     moved = true;
+    look_at_end();
   }
   if (!moved) return;
   if (felt_ != command_) {
@@ -216,10 +219,31 @@ void LiveView::advance(double until) {
   }
 }
 
-void LiveView::run(const std::atomic<bool>& stop) {
-  while (!stop && server_.viewers() == 0) server_.take_commands(0.02);  // the first one sees the start
+// The first page sees the start: it says so when it has drawn it, which may take seconds. A recording needs
+// no picture.
+void LiveView::wait_for_eyes() {
+  double since = INFINITY;
+  while (!stop_requested() && !started_) {
+    if (changed_ && now() >= next_publish()) publish();
+    for (const ViewServer::Command& command : server_.take_commands(0.02)) take(command);
+    if (server_.viewers() == 0) continue;
+    since = std::min(since, now());
+    started_ = started_ || recording_ || now() - since > longest_wait;
+  }
   anchor();
-  while (!stop) {
+}
+
+// At the end of the scene's time it pauses, once.
+void LiveView::look_at_end() {
+  if (beyond_ || step_ != options_.steps()) return;
+  paused_ = ended_ = changed_ = true;
+  server_.tell(note_json(
+      fmt::format("This is the end of the scene's time, {:g} s. Play goes on, Reset starts again.", time())));
+}
+
+void LiveView::run() {
+  wait_for_eyes();
+  while (!stop_requested()) {
     const bool moving = !paused_ && !failed_;
     double due = anchor_time_ + speed_ * (now() - anchor_wall_);
     const double lead =
@@ -381,6 +405,8 @@ void LiveView::switch_method(const std::string& name) {
 
 void LiveView::restart() {
   step_ = 0;
+  beyond_ = false;
+  if (std::exchange(ended_, false)) paused_ = false;
   past_.clear();
   past_bytes_ = 0;
   const bool was_cut = is_cut();
@@ -401,6 +427,8 @@ void LiveView::rewind(double t) {
   step_ = past_.back().step;
   driver_->set_clock(step_, time());
   failed_ = false;
+  beyond_ = beyond_ && step_ > options_.steps();
+  if (std::exchange(ended_, false)) paused_ = false;
   observe();
   before_ = snapshot_;
   anchor();
@@ -437,7 +465,10 @@ void LiveView::apply(const std::string& text) {
     changed_ = true;
     // What only turns time on or pulls shows with the next step; everything else is answered by itself.
     if (what != "drag" || paused_ || failed_) answer_wanted_ = true;
-    if (is("pause")) paused_ = true;
+    if (is("pause")) paused_ = true, ended_ = false;
+    if (is("ready")) started_ = true;
+    if (is("play") || is("step"))
+      started_ = true, ended_ = false, beyond_ = beyond_ || step_ >= options_.steps();
     if (is("play")) paused_ = false, anchor();
     if (is("step")) {
       paused_ = true;

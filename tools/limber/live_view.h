@@ -2,7 +2,6 @@
 // run().
 #pragma once
 
-#include <atomic>
 #include <deque>
 #include <filesystem>
 #include <functional>
@@ -23,7 +22,7 @@ class LiveView {
   LiveView(scene::Scene scene, sim::RunOptions options, ViewServer& server);
   // Writes the frames that `limber run` would write, until the scene's time is over, to a new file.
   void record(const std::filesystem::path& file);
-  void run(const std::atomic<bool>& stop);
+  void run();  // until a stop is asked for
 
  private:
   // A past moment to go back to.
@@ -49,6 +48,8 @@ class LiveView {
   void tell_saved(const char* name, const std::string& text);
   void advance(double until);
   bool one_step();
+  void wait_for_eyes();
+  void look_at_end();
   void remember();
   void record_frame();
   void observe();
@@ -71,7 +72,10 @@ class LiveView {
   std::int64_t step_ = 0;
   std::uint32_t epoch_ = 0, index_ = 0;
   bool paused_ = false, failed_ = false, changed_ = true;
-  bool warned_ = false;  // of what the method says about its numbers
+  bool started_ = false;  // someone has seen the start
+  bool ended_ = false;    // paused because the scene's time is over
+  bool beyond_ = false;   // it was asked to go on all the same
+  bool warned_ = false;   // of what the method says about its numbers
   double speed_ = 1, loads_ = 1, command_ = 0, pace_ = 0;
   double anchor_wall_ = 0, anchor_time_ = 0;
   double pace_wall_ = 0, pace_time_ = 0, last_publish_ = -1, last_readings_ = 0;

@@ -7,6 +7,7 @@
 
 #include "exit_code.h"
 #include "limber/export/export.h"
+#include "limber/math/stop.h"
 #include "limber/result/recording.h"
 #include "progress.h"
 #include "run_report.h"
@@ -50,7 +51,6 @@ namespace {
 sim::RunResult simulate(const Model& model, sim::RunRequest& request, bool quiet) {
   ProgressDisplay display(quiet);
   fs::path folder;
-  request.stop = &stop_requested();
   request.progress = [&](const sim::Progress& p) { display.show(p); };
   request.note = [&](const std::string& text) { display.say(fmt::format("limber: {}", text)); };
   request.started = [&](const fs::path& f) {
@@ -62,6 +62,8 @@ sim::RunResult simulate(const Model& model, sim::RunRequest& request, bool quiet
   try {
     const GracefulStop graceful;
     return sim::run(model, request);
+  } catch (const result::OtherRun&) {  // room on the disk would not help
+    throw;
   } catch (const result::IoError&) {
     if (!folder.empty())
       display.say(

@@ -2,20 +2,22 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <string_view>
 
 #include "exit_code.h"
+#include "limber/math/stop.h"
 
 namespace limber::cli {
 
 namespace {
 
-std::atomic<bool> graceful{false}, stop{false};
+std::atomic<bool> graceful{false}, asked{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "used in a signal handler");
 
 void handle(int) {
-  if (graceful.load() && !stop.exchange(true)) return;
+  if (graceful.load() && !asked.exchange(true)) return request_stop();
   constexpr std::string_view text = "\nlimber: interrupted\n";
   [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, text.data(), text.size());
   ::_exit(ExitCode::interrupted);
@@ -38,8 +40,6 @@ void install_signal_handlers() {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
 }
-
-const std::atomic<bool>& stop_requested() { return stop; }
 
 GracefulStop::GracefulStop() { graceful = true; }
 GracefulStop::~GracefulStop() { graceful = false; }

@@ -380,6 +380,22 @@ void place_at_start(SystemData& s) {
   }
 }
 
+// What closing the loops does to the pose as written, if it is more than a person would round to.
+std::string moved_by_closing(const SystemData& s, const std::vector<double>& q, WorkspaceData& w) {
+  constexpr double noted = 0.01;  // of the structure's size
+  const std::vector<double> still(s.tree.v_count(), 0.0);
+  multibody::kinematics(s.tree, s.q0.data(), still.data(), w.links, nullptr);
+  multibody::kinematics(s.tree, q.data(), still.data(), w.links_other, nullptr);
+  double most = 0;
+  int which = 0;
+  for (int i = 0; i < s.tree.size(); ++i)
+    if (const double d = (w.links[i].X_WM.p - w.links_other[i].X_WM.p).norm(); d > most) most = d, which = i;
+  if (!(most > noted * s.size)) return "";
+  return fmt::format(
+      "closing the loops moves \"{}\" by {:.3g} m from where it is written, before the run starts",
+      s.model.bodies()[which].name, most);
+}
+
 void close_at_start(SystemData& s) {
   if (s.loops.empty()) return;
   WorkspaceData w(s);
@@ -390,6 +406,7 @@ void close_at_start(SystemData& s) {
   result::SolveReport report;
   if (!Stepper(s, state, w, report).assemble())
     throw ModelError({{"loop", report.worst, "", report.message}});
+  s.warning = moved_by_closing(s, state.q, w);
   s.q0 = state.q;
   s.v0 = state.v;
 }

@@ -5,6 +5,7 @@
 #include "limber/articulated/equilibrium.h"
 #include "limber/articulated/tangent.h"
 #include "limber/math/dense.h"
+#include "limber/math/stop.h"
 #include "limber/multibody/dense_solver.h"
 
 namespace limber::articulated {
@@ -40,6 +41,7 @@ void Equilibrium::find_modes(StaticResult& out) {
   BlockRhs load(K_);
   VecX values = VecX::Zero(m);
   for (int round = 0; round < 100; ++round) {
+    stop_if_requested();
     for (int c = 0; c < m; ++c) {
       mass_times(X.col(c).data(), load.tau.data());
       gaba_.solve(load, scratch_, x_, true);

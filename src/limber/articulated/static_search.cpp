@@ -21,6 +21,7 @@
 #include "limber/articulated/equilibrium.h"
 #include "limber/articulated/tangent.h"
 #include "limber/math/dense.h"
+#include "limber/math/stop.h"
 
 namespace limber::articulated {
 
@@ -47,6 +48,7 @@ bool Equilibrium::find(StaticResult& out, bool last) {
   measure_ = 1;
   if (!close_start(out)) return false;
   for (int k = 0; k < options_.max_iterations; ++k, ++iterations_) {
+    stop_if_requested();
     if (k % 10 == 0) set_augment();
     if (!shifted_step(out, sigma)) return false;
     const double gap = this->gap();

@@ -16,6 +16,8 @@
 #include <cmath>
 
 #include "limber/articulated/stepper.h"
+#include "limber/math/stop.h"
+#include "limber/result/warnings.h"
 
 namespace limber::articulated {
 
@@ -27,9 +29,12 @@ constexpr int max_rounds = 30;     // of the active set
 constexpr double most_turn = 0.1;  // [rad] by velocity terms that a single solve takes as they were
 constexpr double stalled =
     1e-7;  // a residual that no longer falls is accepted below this (rounding of stiff systems)
+constexpr double shortest_part = 1e-6;  // of a step that is divided by error
+constexpr int most_parts = 20'000;      // of it that are tried: beyond that it hardly moves
 }  // namespace
 
 bool Stepper::advance(double t, double h, int depth) {
+  stop_if_requested();
   bool good = attempt(t, h);
   const bool second_order =
       s_.options.integrator == Integrator::midpoint || s_.options.integrator == Integrator::sdirk;
@@ -193,6 +198,7 @@ bool Stepper::solve_stage(const Stage& stage) {
   set_locks(stage.t - c, h, stage.gamma, stage.to_end);
   double previous = 0;
   for (int iteration = 1; iteration <= s_.options.max_iterations; ++iteration) {
+    stop_if_requested();
     place_stage(stage);
     evaluate(s_, w_.q_mid.data(), w_.v_mid.data(), stage.t, {c, c * c, 0}, w_);
     q_at_ = w_.q_mid.data();
@@ -413,13 +419,39 @@ double distance(const SystemData& s, const State& a, const State& b, WorkspaceDa
   return largest;
 }
 
-// The step in parts, each taken once whole and once in two halves; the difference is the error of the part.
+// What a step by error has spent of what it may.
+struct Spent {
+  int parts = 0;     // tried
+  double error = 0;  // of parts that missed their share
+};
+
+// A part is too far off, and a shorter one can be no better.
+bool out_of_reach(const SystemData& s, const Spent& spent, double t, SolveReport& report) {
+  if (spent.parts <= most_parts && spent.error <= s.options.error) return false;
+  report.status = Status::not_converged;
+  report.time = t;
+  report.message = fmt::format(
+      "at t = {:.9g} s: the error of {:.3g} a step that was asked for is out of reach: {}; ask for a larger "
+      "one, or for shorter steps",
+      t, s.options.error,
+      spent.parts > most_parts
+          ? fmt::format("after {} parts the step is not over", most_parts)
+          : fmt::format("parts of {:g} of a step add up to {:.3g}", shortest_part, spent.error));
+  return true;
+}
+
+// The step in parts, each taken once whole and once in two halves; the difference is the error of the part,
+// which may have its share of the step's. Where something happens at once (a stop is hit) no part is short
+// enough: the shortest is taken as it is, while what such parts are off by adds up to no more than the whole
+// step may be.
 bool advance_adaptively(const SystemData& s, State& state, WorkspaceData& w, SolveReport& report, double h) {
   const bool first_order =
       s.options.integrator == Integrator::euler || s.options.integrator == Integrator::implicit_euler;
   double t = state.t, part = state.part > 0 ? std::min(state.part, h) : h;
-  const double end = state.t + h, least = h * 1e-6;
-  while (end - t > 1e-12 * h) {
+  const double end = state.t + h, least = h * shortest_part;
+  for (Spent spent; end - t > 1e-12 * h;) {
+    ++spent.parts;
+    if (out_of_reach(s, spent, t, report)) return false;
     const double tau = std::min(part, end - t);
     w.whole = state;
     w.halves = state;
@@ -439,10 +471,11 @@ bool advance_adaptively(const SystemData& s, State& state, WorkspaceData& w, Sol
     const double wanted = s.options.error * tau / h;
     const double factor = error > 0 ? 0.9 * (first_order ? wanted / error : std::sqrt(wanted / error)) : 4;
     if (error > wanted && tau > least) {
-      part = tau * std::clamp(factor, 0.1, 0.8);
+      part = std::max(least, tau * std::clamp(factor, 0.1, 0.8));
       ++report.substeps;
       continue;
     }
+    if (error > wanted) spent.error += error;
     std::swap(state.q, w.halves.q);
     std::swap(state.v, w.halves.v);
     std::swap(state.a, w.halves.a);
@@ -451,7 +484,7 @@ bool advance_adaptively(const SystemData& s, State& state, WorkspaceData& w, Sol
     state.made = w.halves.made;
     state.at_stake = w.halves.at_stake;
     t += tau;
-    part = tau * std::clamp(factor, 0.2, 4.0);
+    part = std::max(least, tau * std::clamp(factor, 0.2, 4.0));
   }
   state.part = part;
   return true;
@@ -465,8 +498,15 @@ SolveReport step(const System& system, State& state, Workspace& workspace, doubl
   SolveReport report;
   const double t0 = state.t;
   w.before = state;
-  const bool good = s.options.error > 0 ? advance_adaptively(s, state, w, report, h)
-                                        : Stepper(s, state, w, report).advance(t0, h, 0);
+  if (state.step == 0) result::add_warning(report, s.warning);
+  bool good = false;
+  try {
+    good = s.options.error > 0 ? advance_adaptively(s, state, w, report, h)
+                               : Stepper(s, state, w, report).advance(t0, h, 0);
+  } catch (const Stopped&) {
+    std::swap(state, w.before);
+    throw;
+  }
   if (!good) {  // parts of it may have succeeded
     std::swap(state, w.before);
     return report;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "limber/articulated/stepper.h"
+#include "limber/math/stop.h"
 
 namespace limber::articulated {
 
@@ -152,6 +153,7 @@ bool Stepper::assemble() {
   const std::vector<double> zero(tree_.v_count(), 0.0);
   double previous = 0;
   for (int round = 0; round < 100; ++round) {
+    stop_if_requested();
     evaluate(s_, w_.q_end.data(), zero.data(), state_.t, {0, 0, 0}, w_);
     int worst = -1;
     const double gap = largest_gap(s_, b.loops, &worst);

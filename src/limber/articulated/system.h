@@ -166,6 +166,7 @@ struct SystemData {
   multibody::EliminationOrder order;                     // unless tree_only
   std::shared_ptr<const multibody::LoopPlan> loop_plan;  // of hundreds of loop rows; else null
   double size = 1;                                       // [m] of the structure at the start
+  std::string warning;                                   // of the first step
   double energy0 = 0;                                    // [J] total at the start
   std::vector<double> q0, v0;                            // where it starts: as the model says, loops closed
 

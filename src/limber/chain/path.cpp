@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "limber/math/stop.h"
+
 namespace limber::chain {
 namespace {
 
@@ -87,6 +89,7 @@ PathFollower::Corrected PathFollower::correct(Rest& rest, const Direction& d) {
   std::vector<double> back_lambda, along_lambda;
   double last = 1e300;
   for (; out.iterations < 15; ++out.iterations) {
+    stop_if_requested();
     solver_.evaluate(rest, true);
     ++solver_.iterations_;
     const bool still = last < 1e-12 && solver_.residual_ < 1e-6;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "limber/chain/path.h"
+#include "limber/math/stop.h"
 
 namespace limber::chain {
 namespace {
@@ -78,6 +79,7 @@ bool Solver::newton(Rest& rest, const StaticOptions& options, StaticReport& repo
   };
   weigh_at(rest, true, now_, ties_);
   for (int iteration = 0;; ++iteration) {
+    stop_if_requested();
     measure(now_, ties_);
     const bool small = residual_ <= options.tolerance && gap_size_ <= 1e-12;
     const bool still = last_turn < 1e-12 && residual_ < 1e-6 && gap_size_ <= 1e-9;

@@ -7,6 +7,7 @@
 
 #include "limber/elastic/pseudo_rigid_body.h"
 #include "limber/math/so3.h"
+#include "limber/math/stop.h"
 
 namespace limber::chain {
 namespace {
@@ -281,6 +282,7 @@ SweepReport Sweeper::solve(const SweepOptions& o) {
     r.converged = false;
     best = 1e300;
     for (int i = 0; i < o.end_iterations && !r.converged; ++i) {
+      stop_if_requested();
       sweep(o, factor);
       ++r.sweeps;
       r.residual = residual(factor);

@@ -11,6 +11,7 @@
 
 #include "limber/elastic/polygon_fem.h"
 #include "limber/elastic/triangulate.h"
+#include "limber/math/stop.h"
 
 namespace limber::elastic {
 namespace {
@@ -74,6 +75,7 @@ Vec2 converged_shear_energy(TriangleMesh& mesh, const Eigen::Matrix2d& a) {
   Vec2 last = Vec2::Zero(), second_last = Vec2::Zero();
   while (moved(last) > 0.2 * settled_shear && moved(second_last) > settled_shear &&
          static_cast<int>(mesh.triangles.size()) < max_triangles) {
+    stop_if_requested();
     second_last = last;
     last = shear.energy;
     refine_marked(mesh, worst_triangles(shear.error));
@@ -121,6 +123,7 @@ PolygonSection polygon_section(const Polygon& polygon) {
   TorsionBounds J = torsion_bounds(mesh, hole_areas);
   while (J.upper - J.lower > wanted_gap * J.lower &&
          static_cast<int>(mesh.triangles.size()) < max_triangles) {
+    stop_if_requested();
     refine_marked(mesh, worst_triangles(J.gap));
     J = torsion_bounds(mesh, hole_areas);
   }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "limber/export/export.h"
+#include "limber/math/stop.h"
 #include "limber/result/files.h"
 
 namespace limber::exporting {
@@ -48,6 +49,7 @@ void write_csv(result::RecordingReader& recording, const std::filesystem::path& 
   result::Snapshot snapshot;
   std::string line;
   for (std::uint64_t i = 0; i < recording.frame_count(); ++i) {
+    stop_if_requested();
     recording.read(i, snapshot);
     line.clear();
     append_number(line, snapshot.time);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "limber/math/stop.h"
 #include "limber/result/layout_json.h"
 
 namespace limber::exporting {
@@ -179,6 +180,7 @@ RecordingText read_recording(result::RecordingReader& recording, const ReportLim
   RecordingText text(recording.layout(), recording.frame_count(), limits);
   result::Snapshot snapshot;
   for (std::uint64_t i = 0; i < recording.frame_count(); ++i) {
+    stop_if_requested();
     recording.read(i, snapshot);
     text.add(snapshot);
   }

@@ -15,6 +15,7 @@
 #include "limber/export/mesh.h"
 #include "limber/export/sweep.h"
 #include "limber/math/so3.h"
+#include "limber/math/stop.h"
 #include "limber/result/files.h"
 
 namespace limber::exporting {
@@ -211,6 +212,7 @@ void write_vtk(result::RecordingReader& recording, const std::filesystem::path& 
       "<?xml version=\"1.0\"?>\n"
       "<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">\n<Collection>\n";
   for (std::uint64_t i = 0; i < recording.frame_count(); ++i) {
+    stop_if_requested();
     recording.read(i, snapshot);
     place_points(geometry, snapshot, points);
     fill(vtp, geometry, names, snapshot, points);

@@ -6,6 +6,8 @@
 #include <limits>
 #include <set>
 
+#include "limber/math/stop.h"
+
 namespace limber::multibody {
 namespace {
 
@@ -46,6 +48,7 @@ class Greedy {
   bool run(double limit) {
     for (int i = 0; i < n_; ++i) offer(i);
     while (!queue_.empty()) {
+      stop_if_requested();
       const int i = -queue_.begin()->second;
       queue_.erase(queue_.begin());
       current_[i] = nowhere;
@@ -338,6 +341,7 @@ class Placement {
       return slot[block];
     };
     for (std::size_t s = 0; s < order_.steps.size(); ++s) {
+      stop_if_requested();
       Elimination& step = order_.steps[s];
       const int* around = order_.neighbours.data() + step.neighbours;
       const int count = step.neighbour_count;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "limber/math/stop.h"
+
 namespace limber::multibody {
 
 LoopPlan::LoopPlan(const Tree& tree, const Pattern& pattern) : tied{pattern.pairs, {}} {
@@ -127,6 +129,7 @@ void ManyLoops::solve_once(const BlockRhs& rhs, BlockSolution& x, bool homogeneo
   int idle = 0;
   enough_ = std::max(enough_, closed * size_);
   for (int k = 0; k < most && rz > enough_ && idle < 10; ++k, ++iterations_) {
+    stop_if_requested();
     for (Vec6& f : load_.wrench) f.setZero();
     for (std::size_t l = 0; l < loops; ++l) closed_[l] = -p_[l];
     subtract_loop_forces(*system_, closed_.data(), load_.wrench.data());

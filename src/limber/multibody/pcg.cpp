@@ -2,6 +2,7 @@
 
 #include <tbb/parallel_for.h>
 
+#include "limber/math/stop.h"
 #include "limber/multibody/parallel_walk.h"
 
 namespace limber::multibody {
@@ -89,6 +90,7 @@ int Pcg::iterate(const VecX& b, const std::vector<Vec6>& g, bool with_loops, Blo
   w.p = w.zv;
   int k = 0;
   while (!(w.r.norm() <= target)) {
+    stop_if_requested();
     if (k == max_iterations) return -1;
     ++k;
     multiply(w.p, w.Hp, w.twist, w.z.twist);

@@ -106,8 +106,8 @@ RecordingWriter RecordingWriter::reopen(const std::filesystem::path& path, const
   }
   const Head head = read_head(impl->file);
   if (head.end != expected.size() || !holds(impl->file, 0, expected))
-    throw IoError(path, "was recorded with another layout (" + sizes(head.layout) + ", this run has " +
-                            sizes(layout) + ")");
+    throw OtherRun(path, "was recorded with another layout (" + sizes(head.layout) + ", this run has " +
+                             sizes(layout) + ")");
   impl->begin = head.end;
   const Frames frames = check_frames(impl->file, head.end, impl->record.size());
   impl->frames = frames.count;
@@ -125,8 +125,9 @@ void RecordingWriter::append(std::uint64_t index, const Snapshot& snapshot) {
   encode_frame(index, snapshot, w.layout, w.record);
   if (index < w.frames) {
     if (!holds(w.file, w.offset(index), w.record))
-      throw IoError(w.file.path(), "frame " + std::to_string(index) +
-                                       " differs from the one recorded earlier; the run cannot be continued");
+      throw OtherRun(w.file.path(),
+                     "frame " + std::to_string(index) +
+                         " differs from the one recorded earlier; the run cannot be continued");
     return;
   }
   w.write_or_undo(w.offset(index), w.record);

@@ -23,6 +23,12 @@ class IoError : public std::runtime_error {
   IoError(const std::filesystem::path& path, const std::string& what);
 };
 
+// What was recorded is not what this run would record: it cannot be continued.
+class OtherRun : public IoError {
+ public:
+  using IoError::IoError;
+};
+
 std::uint32_t crc32c(const void* data, std::size_t size, std::uint32_t seed = 0);
 
 class RecordingWriter {

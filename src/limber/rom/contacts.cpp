@@ -10,12 +10,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "limber/result/warnings.h"
 #include "limber/rom/system.h"
 
 namespace limber::rom {
 namespace {
 
 using contact::ContactPoint;
+
+constexpr double noted_overlap = 0.01;  // of the smaller of two bodies: more than this at the start is told
 
 class Contacts {
  public:
@@ -28,6 +31,18 @@ class Contacts {
     if (!s_.collidables.empty()) find_contacts();
     contacts_ = w_.row_count;
     for (std::size_t k = 0; k < s_.mechanisms.size(); ++k) find_limits(static_cast<int>(k));
+  }
+
+  // Of what touches; "" if nothing to speak of overlaps.
+  std::string overlap_at_start() const {
+    const ContactRow* deepest = nullptr;
+    for (int c = 0; c < contacts_; ++c)
+      if (!deepest || w_.rows[c].gap < deepest->gap) deepest = &w_.rows[c];
+    if (!deepest) return "";
+    const double size = std::min(size_of(deepest->solid_a), size_of(deepest->solid_b));
+    if (!(-deepest->gap > noted_overlap * size)) return "";
+    return fmt::format("at the start {} overlaps {} by {:.3g} m: they are pushed apart, a fifth of it a step",
+                       name_of(deepest->solid_a), name_of(deepest->solid_b), -deepest->gap);
   }
 
   int count() const { return w_.row_count; }
@@ -94,6 +109,10 @@ class Contacts {
   }
 
  private:
+  std::string name_of(int solid) const {
+    const BodyId body = s_.collidables[solid].body;
+    return body.valid() ? "\"" + s_.model.bodies()[body.value].name + "\"" : "a plane";
+  }
   double bounce_threshold() const { return 2 * h_ * s_.model.gravity().value(state_.t).norm(); }
 
   static Vec3 times(const ContactRow::Side& side, const double* v) {
@@ -342,6 +361,7 @@ void solve_contacts(const SystemData& s, State& state, double h, WorkspaceData& 
   for (Vec3& p : w.impulse) p.setZero();
   Contacts contacts(s, state, h, w);
   contacts.find();
+  if (state.step == 0) result::add_warning(report, contacts.overlap_at_start());
   w.contact_count = contacts.contacts();
   w.cone_violation = 0;
   if (contacts.count() == 0) {

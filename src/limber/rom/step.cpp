@@ -14,6 +14,7 @@
 #include <cmath>
 #include <string>
 
+#include "limber/result/warnings.h"
 #include "limber/rom/system.h"
 
 namespace limber::rom {
@@ -291,11 +292,11 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
     const Mechanism& m = s.reduced.mechanisms[k];
     if (w.warned || !out_of_range(m, x.blend)) continue;
     w.warned = true;
-    report.warning = fmt::format(
-        "at t = {:.4g} s \"{}\" leaves the loads its points were chosen for ({:.4g} N, {:.4g} N m on every "
-        "end): "
-        "from there on its errors may be larger than the model says",
-        state.t, m.name, m.quality.force, m.quality.moment);
+    result::add_warning(
+        report,
+        fmt::format("at t = {:.4g} s \"{}\" leaves the loads its points were chosen for ({:.4g} N, "
+                    "{:.4g} N m on every end): from there on its errors may be larger than the model says",
+                    state.t, m.name, m.quality.force, m.quality.moment));
   }
   if (touching || inner) place_bodies(s, state, inner, w);
   for (std::size_t k = 0; k < s.mechanisms.size(); ++k) {

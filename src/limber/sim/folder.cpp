@@ -129,6 +129,14 @@ std::unique_ptr<RunLock> prepare_folder(const fs::path& folder, bool force) {
   return lock;
 }
 
+void abandon(const fs::path& folder, std::unique_ptr<RunLock> lock, bool and_folder) {
+  std::error_code error;
+  for (const char* name : own_names) fs::remove_all(folder / name, error);
+  remove_temporary_files(folder);
+  lock.reset();
+  if (and_folder) fs::remove(folder, error);  // if nothing else is in it
+}
+
 fs::path claim_free_name(const fs::path& folder) {
   std::error_code error;
   if (folder.has_parent_path()) fs::create_directories(folder.parent_path(), error);

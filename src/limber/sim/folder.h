@@ -16,6 +16,9 @@ bool holds_run(const std::filesystem::path& folder);  // there is a run.json of 
 // stay.
 std::unique_ptr<RunLock> prepare_folder(const std::filesystem::path& folder, bool force);
 
+// Removes what a run that cannot begin has written, and the folder itself if it was made for it.
+void abandon(const std::filesystem::path& folder, std::unique_ptr<RunLock> lock, bool and_folder);
+
 // folder, folder-2, folder-3, …: the first that does not exist, now made.
 std::filesystem::path claim_free_name(const std::filesystem::path& folder);
 

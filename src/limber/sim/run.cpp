@@ -8,16 +8,18 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
-#include <limits>
 #include <optional>
 
+#include "limber/math/stop.h"
 #include "limber/result/recording.h"
+#include "limber/result/warnings.h"
 #include "limber/sim/checkpoint.h"
 #include "limber/sim/driver.h"
 #include "limber/sim/folder.h"
 #include "limber/sim/methods.h"
 #include "limber/sim/pass_through.h"
 #include "limber/sim/run_json.h"
+#include "limber/sim/watches.h"
 
 namespace limber::sim {
 
@@ -75,65 +77,6 @@ std::optional<std::string> first_non_finite(const result::Layout& layout, const 
   return std::nullopt;
 }
 
-// Nothing in the model takes energy where things hit: no stop, no contact.
-bool hits_nothing(const Model& model) {
-  const auto limited = [](JointKind kind, const JointLaw& law) {
-    for (int k = 0; k < dof_count(kind); ++k)
-      if (std::isfinite(law.lower[k]) || std::isfinite(law.upper[k])) return true;
-    return false;
-  };
-  return !model.contact() && std::none_of(model.joints().begin(), model.joints().end(), [&](const Joint& j) {
-    return limited(j.kind, j.law);
-  }) && std::none_of(model.loops().begin(), model.loops().end(), [&](const Loop& l) {
-    return limited(l.kind, l.law);
-  });
-}
-
-// Says when the integrator itself took or made a large part of the energies that changed. In a structure in
-// which nothing takes any, the motion is then another one than the scene's: the run has failed.
-class EnergyWatch {
- public:
-  EnergyWatch(const Model& model, const result::Layout& layout) : keeps_(hits_nothing(model)) {
-    for (std::size_t i = 0; i < layout.scalars.size(); ++i) {
-      const std::string& name = layout.scalars[i].name;
-      if (name == "energy.remainder")
-        remainder_ = static_cast<int>(i);
-      else if (name == "energy.dissipated")
-        dissipated_ = static_cast<int>(i);
-      else if (name == "energy.kinetic" || name == "energy.gravity" || name == "energy.elastic")
-        columns_.push_back({static_cast<int>(i)});
-    }
-  }
-  void look(const result::Snapshot& s) {
-    for (Column& c : columns_)
-      c.low = std::min(c.low, s.scalars[c.at]), c.high = std::max(c.high, s.scalars[c.at]);
-    if (remainder_ >= 0) last_ = s.scalars[remainder_];
-    if (dissipated_ >= 0) keeps_ = keeps_ && s.scalars[dissipated_] == 0;
-  }
-  bool fatal() const { return keeps_ && dissipated_ >= 0 && !verdict().empty(); }
-  std::string verdict() const {
-    constexpr double much = 0.05;
-    double largest = 0;
-    for (const Column& c : columns_) largest = std::max(largest, c.high - c.low);
-    if (remainder_ < 0 || !(std::abs(last_) > much * largest)) return "";
-    return fmt::format(
-        "the integrator itself {} {:.3g} J, {:.0f} % of the largest change of an energy{}: a shorter step or "
-        "one of second order {} less",
-        last_ > 0 ? "made" : "lost", std::abs(last_), 100 * std::abs(last_) / largest,
-        keeps_ ? ", and nothing here takes or makes any" : "", last_ > 0 ? "makes" : "loses");
-  }
-
- private:
-  struct Column {
-    int at = 0;
-    double low = std::numeric_limits<double>::infinity(), high = -low;
-  };
-  std::vector<Column> columns_;
-  int remainder_ = -1, dissipated_ = -1;
-  double last_ = 0;
-  bool keeps_;  // nothing has taken energy
-};
-
 class Run {
  public:
   Run(const Model& model, const RunRequest& request)
@@ -142,6 +85,7 @@ class Run {
     stored_.scene_file = request.scene_file;
     stored_.title = model.title();
     stored_.sources = request.sources;
+    stored_.began_with = sources_hash(stored_);
     stored_.set = request.set;
     stored_.options = request.options;
     stored_.version = version();
@@ -158,29 +102,50 @@ class Run {
   }
 
   RunResult operator()() {
-    write_run_json("running");
+    begin();
     if (request_.started) request_.started(folder_);
     open_frames();
     if (request_.resume) load_checkpoint();
     const std::int64_t first_step = step_;
-    const Outcome outcome = finish(advance());
+    const Outcome outcome = advance_and_look_back();
+    finish(outcome);
     return {outcome,    report_, frames_->frame_count(), watch_.seconds(),
             first_step, folder_, stored_.sizes,          stored_.warnings};
   }
 
  private:
   void enter_new() {
+    std::error_code error;
+    made_folder_ = request_.next_free_name || !fs::exists(request_.folder, error);
     folder_ = request_.next_free_name ? claim_free_name(request_.folder) : request_.folder;
-    lock_ = prepare_folder(folder_, request_.force);
-    write_sources(folder_, request_.sources);
+    try {
+      lock_ = prepare_folder(folder_, request_.force);
+    } catch (...) {
+      if (made_folder_) fs::remove(folder_, error);
+      throw;
+    }
     stored_.wall_clock.started = utc_now();
+  }
+
+  // A folder is known as a run's by its run.json: one that does not get so far (a full disk) is left as it
+  // was.
+  void begin() {
+    try {
+      if (!request_.resume) write_sources(folder_, request_.sources);
+      write_run_json("running");
+    } catch (...) {
+      if (!request_.resume) abandon(folder_, std::move(lock_), made_folder_);
+      throw;
+    }
   }
 
   void enter_again() {
     folder_ = request_.folder;
     lock_ = std::make_unique<RunLock>(folder_);
     remove_temporary_files(folder_);
-    stored_.wall_clock = read_run(folder_).wall_clock;
+    const StoredRun before = read_run(folder_);
+    require_unedited(folder_, before);
+    stored_.wall_clock = before.wall_clock;
     ++stored_.wall_clock.resumed;
     seconds_before_ = stored_.wall_clock.seconds;
   }
@@ -218,12 +183,24 @@ class Run {
     seconds_before_ = std::max(seconds_before_, c.wall_seconds);
   }
 
+  // What was computed since the last step is computed again when the run is resumed.
+  Outcome advance_and_look_back() {
+    try {
+      const Outcome outcome = advance();
+      return look_back() && outcome == Outcome::done ? Outcome::not_converged : outcome;
+    } catch (const Stopped&) {
+      report_.status = Status::ok;  // a step that failed fails again
+      report_.message.clear();
+      return Outcome::interrupted;
+    }
+  }
+
   Outcome advance() {
     const std::int64_t steps = request_.options.steps();
     if (next_frame_ == 0 && !record()) return Outcome::diverged;
     tell_progress(steps);
     while (step_ < steps) {
-      if (request_.stop && request_.stop->load(std::memory_order_relaxed)) return Outcome::interrupted;
+      stop_if_requested();
       driver_.set_clock(step_, time_of(step_));
       const result::SolveReport r = driver_.step(h_);
       if (!r.ok()) return fail(r);
@@ -276,7 +253,7 @@ class Run {
     report_.loop_gap = std::max(report_.loop_gap, r.loop_gap);
     report_.redundant_rows = std::max(report_.redundant_rows, r.redundant_rows);
     if (report_.redundant.empty()) report_.redundant = r.redundant;
-    if (report_.warning.empty()) report_.warning = r.warning;
+    result::add_warning(report_, r.warning);
     report_.solver_iterations = std::max(report_.solver_iterations, r.solver_iterations);
     if (r.residual > report_.residual) report_.residual = r.residual, report_.worst = r.worst;
   }
@@ -306,16 +283,13 @@ class Run {
     ++saves_;
   }
 
-  Outcome finish(Outcome outcome) {
+  void finish(Outcome outcome) {
     if (outcome == Outcome::interrupted) save();
     frames_->sync();
-    if (outcome != Outcome::interrupted && look_back() && outcome == Outcome::done)
-      outcome = Outcome::not_converged;
     stored_.wall_clock.finished = utc_now();
     write_run_json(to_string(outcome));
     std::error_code error;
     if (outcome != Outcome::interrupted) fs::remove(folder_ / "checkpoint", error);
-    return outcome;
   }
 
   // Over all frames, so that a run that was resumed says the same. True: the motion is not to be had like
@@ -323,13 +297,17 @@ class Run {
   bool look_back() {
     PassThrough watch(driver_.model(), driver_.layout());
     EnergyWatch ledger(driver_.model(), driver_.layout());
+    GapWatch gaps(driver_.layout(), request_.options.rom.gap_error);
     result::RecordingReader reader(folder_ / "frames");
     result::Snapshot frame;
     for (std::uint64_t i = 0; i < reader.frame_count(); ++i) {
+      stop_if_requested();
       reader.read(i, frame);
       ledger.look(frame);
+      gaps.look(frame);
       if (std::string text = watch.look(frame); !text.empty()) notes_.push_back(std::move(text));
     }
+    if (std::string text = gaps.verdict(); !text.empty()) notes_.push_back(std::move(text));
     const std::string text = ledger.verdict();
     if (ledger.fatal() && report_.ok()) {
       report_.status = Status::not_converged;
@@ -354,7 +332,7 @@ class Run {
     if (report_.substeps > 0)
       out.push_back(fmt::format("{} step{} had to be split to converge; a shorter step may be faster",
                                 report_.substeps, report_.substeps == 1 ? "" : "s"));
-    if (!report_.warning.empty()) out.push_back(report_.warning);
+    for (std::string& line : result::warnings_of(report_)) out.push_back(std::move(line));
     if (!report_.redundant.empty())
       out.push_back("loops with dependent constraints (rows that hang on others): " + report_.redundant);
     return out;
@@ -374,6 +352,7 @@ class Run {
   Stopwatch watch_;
   Driver driver_;
   fs::path folder_;
+  bool made_folder_ = false;
   std::unique_ptr<RunLock> lock_;
   StoredRun stored_;  // what run.json says
   std::uint64_t hash_ = 0;
@@ -421,6 +400,7 @@ void clean_up(const fs::path& folder) {
 
 RunResult run(const Model& model, const RunRequest& request) {
   validate(request.options);
+  const StopScope scope(request.stop);
   return Run(model, request)();
 }
 

@@ -51,8 +51,8 @@ struct RunRequest {
   double checkpoint_interval =
       30;  // [s] of wall clock; stretched so that saving takes at most 1 % of the time
   bool resume = false;
-  const std::atomic<bool>* stop = nullptr;                    // becomes true: checkpoint and leave
-  std::function<void(const Progress&)> progress;              // called after every step; must be cheap
+  const std::atomic<bool>* stop = nullptr;        // becomes true: checkpoint and leave (math/stop.h)
+  std::function<void(const Progress&)> progress;  // called after every step; must be cheap
   std::function<void(const std::filesystem::path&)> started;  // the folder, once it is ours
   std::function<void(const std::string&)> note;  // what a person should know, such as an unusable checkpoint
 };
@@ -82,7 +82,8 @@ struct RunResult {
 
 // Simulates and records; throws result::IoError, ModelError, and std::invalid_argument for unusable options
 // or a folder that is not free. Writes run.json at start ("running") and at the end. The files made from
-// `frames` are the caller's (export/ stands above sim/).
+// `frames` are the caller's (export/ stands above sim/). A stop before the first step, while the model is
+// compiled or comes to rest, throws Stopped and leaves a folder as it was, or none.
 RunResult run(const Model& model, const RunRequest& request);
 
 struct WallClock {
@@ -98,6 +99,8 @@ struct StoredRun {
   std::string scene_file;
   std::string title;
   std::vector<SourceFile> sources;
+  std::string began_with;  // hash of the sources when the run began
+  bool edited = false;     // they are others now: no run that goes on from here would be one run
   std::vector<std::pair<std::string, std::string>> set;
   RunOptions options;
   std::string outcome;  // "running" after a kill
@@ -111,6 +114,8 @@ struct StoredRun {
   WallClock wall_clock;
 };
 StoredRun read_run(const std::filesystem::path& folder);
+// Throws std::invalid_argument where the files in DIR/scene are no longer those that the run began with.
+void require_unedited(const std::filesystem::path& folder, const StoredRun& run);
 
 // Removes what a process killed at the very end left behind: temporary files, the checkpoint of an ended run.
 void clean_up(const std::filesystem::path& folder);

@@ -252,6 +252,7 @@ StoredRun parse(const Json& json) {
   run.scene_file = json.at("scene").get<std::string>();
   run.title = json.at("title").get<std::string>();
   for (const Json& path : json.at("sources")) run.sources.push_back({path.get<std::string>(), ""});
+  run.began_with = json.value("sources_hash", "");
   for (const Json& item : json.at("set"))
     run.set.emplace_back(item.at("name").get<std::string>(), item.at("value").get<std::string>());
   run.options = parse_options(json.at("options"));
@@ -277,6 +278,7 @@ std::string run_json(const StoredRun& run) {
                      {"scene", run.scene_file},
                      {"title", run.title},
                      {"sources", sources},
+                     {"sources_hash", run.began_with},
                      {"set", set_json(run)},
                      {"options", options_json(run.options)},
                      {"model", sizes_json(run.sizes)},
@@ -298,13 +300,24 @@ StoredRun parse_run_json(const std::string& text) {
   }
 }
 
-std::uint64_t run_hash(const StoredRun& run) {
-  // Lengths stand before texts, so that no two runs give the same bytes.
-  std::string bytes =
-      fmt::format("{}\n{}\n{}\n", run.version, dump(set_json(run), -1), dump(options_json(run.options), -1));
+namespace {
+
+// Lengths stand before texts, so that no two runs give the same bytes.
+std::string source_bytes(const StoredRun& run) {
+  std::string bytes;
   for (const SourceFile& s : run.sources)
     bytes += fmt::format("{} {} {}{}", s.path.size(), s.text.size(), s.path, s.text);
-  return fnv1a(bytes);
+  return bytes;
+}
+
+}  // namespace
+
+std::string sources_hash(const StoredRun& run) { return fmt::format("{:016x}", fnv1a(source_bytes(run))); }
+
+std::uint64_t run_hash(const StoredRun& run) {
+  return fnv1a(
+      fmt::format("{}\n{}\n{}\n", run.version, dump(set_json(run), -1), dump(options_json(run.options), -1)) +
+      source_bytes(run));
 }
 
 StoredRun read_run(const std::filesystem::path& folder) {
@@ -323,7 +336,16 @@ StoredRun read_run(const std::filesystem::path& folder) {
       throw result::IoError(file, fmt::format("source '{}' is not inside", source.path));
     source.text = result::read_file(folder / "scene" / source.path);
   }
+  run.edited = !run.began_with.empty() && run.began_with != sources_hash(run);
   return run;
+}
+
+void require_unedited(const std::filesystem::path& folder, const StoredRun& run) {
+  if (!run.edited) return;
+  throw std::invalid_argument(fmt::format(
+      "{} cannot be continued: the files in {} are no longer those that it began with; 'limber "
+      "run {}' runs them as they are now",
+      folder.string(), (folder / "scene").string(), (folder / "scene" / run.scene_file).string()));
 }
 
 }  // namespace limber::sim

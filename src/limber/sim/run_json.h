@@ -13,6 +13,8 @@ std::string run_json(const StoredRun& run);
 // Throws std::invalid_argument. Leaves the texts of the sources empty.
 StoredRun parse_run_json(const std::string& text);
 
+std::string sources_hash(const StoredRun& run);
+
 // What decides the results: sources, parameters, options, version.
 std::uint64_t run_hash(const StoredRun& run);
 

@@ -1,0 +1,84 @@
+#include "limber/sim/watches.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace limber::sim {
+
+namespace {
+
+// Nothing in the model takes energy where things hit: no stop, no contact.
+bool hits_nothing(const Model& model) {
+  const auto limited = [](JointKind kind, const JointLaw& law) {
+    for (int k = 0; k < dof_count(kind); ++k)
+      if (std::isfinite(law.lower[k]) || std::isfinite(law.upper[k])) return true;
+    return false;
+  };
+  return !model.contact() && std::none_of(model.joints().begin(), model.joints().end(), [&](const Joint& j) {
+    return limited(j.kind, j.law);
+  }) && std::none_of(model.loops().begin(), model.loops().end(), [&](const Loop& l) {
+    return limited(l.kind, l.law);
+  });
+}
+
+}  // namespace
+
+EnergyWatch::EnergyWatch(const Model& model, const result::Layout& layout) : keeps_(hits_nothing(model)) {
+  for (std::size_t i = 0; i < layout.scalars.size(); ++i) {
+    const std::string& name = layout.scalars[i].name;
+    if (name == "energy.remainder")
+      remainder_ = static_cast<int>(i);
+    else if (name == "energy.dissipated")
+      dissipated_ = static_cast<int>(i);
+    else if (name == "energy.kinetic" || name == "energy.gravity" || name == "energy.elastic")
+      columns_.push_back({static_cast<int>(i)});
+  }
+}
+
+void EnergyWatch::look(const result::Snapshot& s) {
+  for (Column& c : columns_)
+    c.low = std::min(c.low, s.scalars[c.at]), c.high = std::max(c.high, s.scalars[c.at]);
+  if (remainder_ >= 0) last_ = s.scalars[remainder_];
+  if (dissipated_ >= 0) keeps_ = keeps_ && s.scalars[dissipated_] == 0;
+}
+
+std::string EnergyWatch::verdict() const {
+  constexpr double much = 0.05;
+  constexpr double least = 4e-21;  // [J] of a molecule at room temperature: what is below it is rounding
+  double largest = 0;
+  for (const Column& c : columns_) largest = std::max(largest, c.high - c.low);
+  if (remainder_ < 0 || !(std::abs(last_) > std::max(least, much * largest))) return "";
+  return fmt::format(
+      "the integrator itself {} {:.3g} J, {:.0f} % of the largest change of an energy{}: a shorter step or "
+      "one of second order {} less",
+      last_ > 0 ? "made" : "lost", std::abs(last_), 100 * std::abs(last_) / largest,
+      keeps_ ? ", and nothing here takes or makes any" : "", last_ > 0 ? "makes" : "loses");
+}
+
+GapWatch::GapWatch(const result::Layout& layout, double allowed) : allowed_(allowed) {
+  for (std::size_t i = 0; i < layout.scalars.size(); ++i) {
+    const std::string& name = layout.scalars[i].name;
+    if (name.starts_with("rom.") && name.ends_with(".gap")) columns_.push_back(static_cast<int>(i));
+    if (name == "rom.gap") columns_ = {static_cast<int>(i)};
+  }
+}
+
+void GapWatch::look(const result::Snapshot& s) {
+  for (const int i : columns_) {
+    if (s.scalars[i] > allowed_ && first_ < 0) first_ = s.time;
+    largest_ = std::max(largest_, s.scalars[i]);
+  }
+}
+
+std::string GapWatch::verdict() const {
+  if (first_ < 0) return "";
+  return fmt::format(
+      "from t = {:.3g} s on the joints of the reduced model come apart by up to {:.2g} of its radius in sum, "
+      "and {:.2g} is "
+      "allowed (gap_error): it is far from its linearisation points, which should be more or others",
+      first_, largest_, allowed_);
+}
+
+}  // namespace limber::sim

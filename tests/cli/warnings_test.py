@@ -1,0 +1,94 @@
+#!/usr/bin/python3
+"""What makes the numbers of a run worth less is said once, in the same words, in terminal, --json, run.json and report."""
+
+import json
+
+import support
+from support import DONE, CommandTest, run_json
+
+# Two fingers of a crank, a rocker and a tip each close on a box and lift it: far more than the 1 N that the points of the
+# reduced model were chosen for.
+GRASP = """limber: 1
+title: A grasp beyond the model
+contact: {friction: 0.6, planes: [{at: [0, 0, -20 mm]}]}
+bodies:
+  palm: {box: [80 mm, 30 mm, 10 mm], at: [0, 0, 100 mm]}
+  box: {box: [30 mm, 30 mm, 40 mm], mass: 100 g}
+  crank.${i}: {repeat: {i: 2}, capsule: {radius: 3 mm, from: [0, 0, 0], to: [0, 0, -60 mm]}, at: ["(2*i-1)*25 mm", 0, 95 mm]}
+  rocker.${i}: {repeat: {i: 2}, capsule: {radius: 3 mm, from: [0, 0, 0], to: [0, 0, -60 mm]}, at: ["(2*i-1)*40 mm", 0, 95 mm]}
+  tip.${i}: {repeat: {i: 2}, box: [10 mm, 20 mm, 60 mm], at: ["(2*i-1)*32 mm", 0, 10 mm]}
+joints:
+  lift: {type: prismatic, child: palm, axis: [0, 0, 1], drive: {servo: {target: "50 mm*min(max(t - 0.5 s, 0 s)/(0.5 s), 1)", kp: 5 kN/m, kd: 100 N*s/m}}}
+  drive.${i}: {repeat: {i: 2}, type: revolute, parent: palm, child: "crank.${i}", axis: [0, 1, 0],
+               drive: {servo: {target: "(2*i-1)*25 deg*min(t/(0.5 s), 1)", kp: 1 N*m/rad, kd: 0.02 N*m*s/rad}}}
+  rock.${i}: {repeat: {i: 2}, type: revolute, parent: palm, child: "rocker.${i}", axis: [0, 1, 0], stiffness: 0.2 N*m/rad, damping: 2 mN*m*s/rad}
+  coup.${i}: {repeat: {i: 2}, type: revolute, parent: "crank.${i}", child: "tip.${i}", at: ["(2*i-1)*25 mm", 0, 35 mm], axis: [0, 1, 0],
+              stiffness: 0.2 N*m/rad, damping: 2 mN*m*s/rad}
+loops:
+  close.${i}: {repeat: {i: 2}, type: revolute, a: "rocker.${i}", b: "tip.${i}", at: ["(2*i-1)*40 mm", 0, 35 mm], axis: [0, 1, 0]}
+run: {method: rom, time: 1.2 s, step: 2 ms, rom: {ends: [tip.0, tip.1], range: {force: 1 N}}}
+"""
+
+# A cord of 2 mm, half of it inside a rod.
+CORD = """limber: 1
+gravity: [0, 0, 0]
+materials: {rubber: {E: 1 MPa, nu: 0.4, density: 1100 kg/m3}}
+sections: {round: {circle: 2 mm}}
+bodies: {rod: {cylinder: {radius: 1 cm, length: 10 cm}, rotate: [90 deg, 0, 0], at: [5 cm, 0, =-12 mm + into], fixed: true}}
+parameters: {into: 0 mm}
+beams: {cord: {path: [[0, 0, 0], [10 cm, 0, 0]], root: free, material: rubber, section: round, elements: 8}}
+contact: {friction: 0.3}
+run: {method: thread, time: 10 ms, step: 1 ms}
+"""
+
+# A four-bar whose rocker begins turned away from where the loop wants it.
+FOUR_BAR = """limber: 1
+parameters: {off: 0 deg}
+bodies:
+  crank: {capsule: {radius: 1 cm, from: [0, 0, 0], to: [0, 0, 30 cm]}}
+  coupler: {capsule: {radius: 1 cm, from: [0, 0, 0], to: [50 cm, 0, 0]}, at: [0, 0, 30 cm]}
+  rocker: {capsule: {radius: 1 cm, from: [0, 0, 0], to: [0, 0, 30 cm]}, at: [50 cm, 0, 0]}
+joints:
+  a: {type: revolute, child: crank, axis: [0, 1, 0]}
+  b: {type: revolute, parent: crank, child: coupler, axis: [0, 1, 0]}
+  c: {type: revolute, child: rocker, axis: [0, 1, 0], position: =off}
+loops: {d: {type: revolute, a: coupler, b: rocker, at: [50 cm, 0, 30 cm], axis: [0, 1, 0]}}
+run: {time: 10 ms, step: 1 ms}
+"""
+
+
+class Warnings(CommandTest):
+    def warnings(self, scene, *words):
+        (self.folder / "it.yaml").write_text(scene, encoding="utf-8")
+        done = self.expect(DONE, "run", "it.yaml", "--out", "r", "--force", "--no-vtk", "--no-glb", *words)
+        told = run_json(self.folder / "r")["warnings"]
+        report = (self.folder / "r" / "report.html").read_text(encoding="utf-8")
+        for text in told:
+            self.assertIn(text, done.stdout + done.stderr)
+            self.assertIn(json.dumps(text)[1:-1].replace('\\"', ""), report.replace('\\"', ""))
+        as_json = json.loads(self.expect(DONE, "run", "it.yaml", "--out", "r", "--force", "--json", *words).stdout)
+        self.assertEqual(as_json["warnings"], told)
+        return told
+
+    def test_reduced_model_out_of_its_range(self):
+        told = self.warnings(GRASP)
+        self.assertEqual(sum("leaves the loads" in text for text in told), 1, told)
+        self.assertEqual(sum("come apart" in text for text in told), 1, told)
+
+    def test_overlap_at_the_start(self):
+        self.assertEqual(self.warnings(CORD), [])
+        told = self.warnings(CORD, "--set", "into=1 mm")
+        self.assertEqual(sum('at the start "cord" overlaps "rod" by 0.001 m' in text for text in told), 1, told)
+
+    def test_bodies_that_overlap_at_the_start(self):
+        told = self.warnings(GRASP.replace("mass: 100 g", "mass: 100 g, at: [0, 0, -5 mm]").replace("time: 1.2 s", "time: 20 ms"))
+        self.assertEqual(sum('"box" overlaps a plane by 0.005' in text or 'a plane overlaps "box" by 0.005' in text for text in told), 1, told)
+
+    def test_loop_that_closes_from_afar(self):
+        for off, lines in (("0 deg", 0), ("0.1 deg", 0), ("20 deg", 1)):
+            told = self.warnings(FOUR_BAR, "--set", f"off={off}")
+            self.assertEqual(sum("closing the loops moves" in text for text in told), lines, told)
+
+
+if __name__ == "__main__":
+    support.main()
