@@ -49,7 +49,7 @@ void add_spring(const TiedSpring& spring, int tie, const Placed& at, double h, T
   const int rank = factor3(h * h * line.K + h * line.D, P);
   for (int k = 0; k < rank; ++k)
     w.rows.push_back({tie, spring.a, spring.b, -wrench_at(A, spring.p_a, P.col(k)),
-                      wrench_at(B, spring.p_b, P.col(k)), 1, 0});
+                      wrench_at(B, spring.p_b, P.col(k)), 1, 0, 0});
 }
 
 // A hand pulls in every direction alike, and is damped so.
@@ -59,21 +59,21 @@ void add_hand(const TiedSpring& hand, int tie, const Vec3& target, const Placed&
   w.base[hand.b] += wrench_at(B, hand.p_b, hand.law.stiffness * (target - B * hand.p_b));
   const double root = std::sqrt(h * h * hand.law.stiffness + h * hand.law.damping);
   for (int k = 0; k < 3; ++k)
-    w.rows.push_back({tie, -1, hand.b, Vec6::Zero(), wrench_at(B, hand.p_b, root * Vec3::Unit(k)), 1, 0});
+    w.rows.push_back({tie, -1, hand.b, Vec6::Zero(), wrench_at(B, hand.p_b, root * Vec3::Unit(k)), 1, 0, 0});
 }
 
 void add_loop(const TiedLoop& loop, int tie, const Placed& at, double h, double size, TieWorkspace& w) {
   const Pose X_WA = at(loop.a), X_WM = at(loop.b) * loop.X_BM;
   const Pose X_FM = (X_WA * loop.X_AF).inverse() * X_WM, X_AM = X_WA.inverse() * X_WM;
-  const auto add = [&](const Vec6& row, double own, double right) {
-    w.rows.push_back({tie, loop.a, loop.b, -X_AM.force(row), loop.X_BM.force(row), own, right});
+  const auto add = [&](const Vec6& row, double own, double right, double unit) {
+    w.rows.push_back({tie, loop.a, loop.b, -X_AM.force(row), loop.X_BM.force(row), own, right, unit});
   };
   Mat6 T;
   Vec6 gap;
   const int n = multibody::closing_rows(loop.kind, X_FM, T, gap);
   for (int k = 0; k < n; ++k) {
-    add(T.row(k).transpose(), 0, gap[k] / (h * h));
     const bool turn = T.row(k).head<3>().cwiseAbs().maxCoeff() > 0;
+    add(T.row(k).transpose(), 0, gap[k] / (h * h), turn ? size * size : 1);
     w.gap = std::max(w.gap, std::abs(gap[k]) * (turn ? size : 1));
   }
   if (!loop.has_law) return;
@@ -89,7 +89,7 @@ void add_loop(const TiedLoop& loop, int tie, const Placed& at, double h, double 
     const Vec6 row = S.col(k);
     if (loop.a >= 0) w.base[loop.a] -= X_AM.force(row) * force;
     if (loop.b >= 0) w.base[loop.b] += loop.X_BM.force(row) * force;
-    add(std::sqrt(kappa) * row, 1, 0);
+    add(std::sqrt(kappa) * row, 1, 0, 0);
   }
 }
 
@@ -151,13 +151,18 @@ double row_times(const TieWorkspace::Row& row, const std::vector<Vec6>& a) {
 }
 
 // Cholesky with the largest diagonal first, of the matrix scaled to a unit diagonal; stops where only rows
-// are left that hang on those before.
+// are left that hang on those before. A row along which nothing can move (out of the plane of a planar loop)
+// has a diagonal of rounding errors: it is told by those of the other rows, before it is scaled to one.
 void solve_rows(TieWorkspace& w) {
   const int n = static_cast<int>(w.rows.size());
   std::vector<double>& A = w.matrix;
+  const auto mobility = [&](int i) { return A[static_cast<std::size_t>(i) * n + i] * w.rows[i].unit; };
+  double most = 0;
+  for (int i = 0; i < n; ++i) most = std::max(most, mobility(i));
   for (int i = 0; i < n; ++i) {
     const double d = A[static_cast<std::size_t>(i) * n + i];
-    w.scale[i] = d > 0 ? 1 / std::sqrt(d) : 0;
+    const bool stands = w.rows[i].unit > 0 && !(mobility(i) > hangs_on_others * most);
+    w.scale[i] = d > 0 && !stands ? 1 / std::sqrt(d) : 0;
     w.order[i] = i;
     w.x[i] = 0;
     w.right[i] *= w.scale[i];

@@ -50,6 +50,7 @@ struct TieWorkspace {
     Vec6 on_a, on_b;     // G's blocks, in the links' M
     double own = 0;      // 1: a spring's row, 0: a loop's
     double right = 0;    // gap / h²
+    double unit = 0;  // a loop's: makes turns and shifts comparable, 1 or the structure's size² [m²]; else 0
   };
   // Of a path's node: its answer to one row's forces, and what its halves are given.
   struct Answer {
