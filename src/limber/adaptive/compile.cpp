@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "limber/adaptive/system.h"
+#include "limber/math/enclosing_ball.h"
 #include "limber/model/features.h"
 #include "limber/model/probe_units.h"
 
@@ -125,9 +126,13 @@ void compile_ties(SystemData& s) {
       tied.has_law = tied.has_law || l.law.stiffness[k] > 0 || l.law.damping[k] > 0;
     s.tied_loops.push_back(tied);
   }
-  Eigen::AlignedBox3d box;
-  for (const Pose& X : X_WB) box.extend(X.p);
-  if (!box.isEmpty() && box.diagonal().norm() > 0) s.size = box.diagonal().norm();
+  std::vector<Vec3> points;
+  for (int i = 0; i < s.tree.size(); ++i) {
+    if (multibody::stands(s.tree, i)) continue;
+    points.emplace_back(X_WB[i] * s.model.bodies()[i].inertia.com());
+    points.emplace_back((X_WB[i] * s.tree[i].X_MB.inverse()).p);
+  }
+  if (const double radius = math::enclosing_ball(points).radius; radius > 0) s.size = 2 * radius;
 }
 
 void compile_loads(SystemData& s) {

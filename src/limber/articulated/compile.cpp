@@ -6,6 +6,7 @@
 
 #include "limber/articulated/stepper.h"
 #include "limber/elastic/section_constants.h"
+#include "limber/math/enclosing_ball.h"
 #include "limber/model/features.h"
 #include "limber/model/probe_units.h"
 
@@ -191,17 +192,18 @@ void choose_solver(SystemData& s) {
     s.solver = Solver::pcg;
 }
 
+// Across the joints and centres of mass of what can move.
 void measure_size(SystemData& s) {
-  Eigen::AlignedBox3d box;
+  std::vector<Vec3> points;
   const std::vector<Pose> X_WB = s.model.initial_poses();
   for (int i = 0; i < s.tree.size(); ++i) {
-    box.extend(X_WB[i].p);
-    box.extend(Vec3(X_WB[i] * s.model.bodies()[i].inertia.com()));
-    box.extend(Vec3((X_WB[i] * s.tree[i].X_MB.inverse()).p));
+    if (multibody::stands(s.tree, i)) continue;
+    points.emplace_back(X_WB[i] * s.model.bodies()[i].inertia.com());
+    points.emplace_back((X_WB[i] * s.tree[i].X_MB.inverse()).p);
   }
   for (const Loop& l : s.model.loops())
-    box.extend(l.b == world ? l.X_BM.p : Vec3(X_WB[l.b.value] * l.X_BM.p));
-  if (!box.isEmpty() && box.diagonal().norm() > 0) s.size = box.diagonal().norm();
+    points.emplace_back(l.b == world ? l.X_BM.p : Vec3(X_WB[l.b.value] * l.X_BM.p));
+  if (const double radius = math::enclosing_ball(points).radius; radius > 0) s.size = 2 * radius;
 }
 
 void lay_out_shapes(SystemData& s) {

@@ -40,9 +40,12 @@ void Stepper::measure(const std::vector<double>& q, const std::vector<double>& v
   const double gravity = multibody::gravity_energy(tree_, w_.links_other, g);
   out.total = out.kinetic + out.elastic + gravity;
   double mass = 0;
-  for (const Link& link : tree_.links()) mass += link.inertia.m;
-  // Positions hold to 1e-12 or so, whatever heights cancel; iterations end at 1e-10.
-  out.rounding = 1e-9 * (std::abs(out.total) + out.elastic) + 1e-12 * mass * g.norm() * s_.size;
+  for (int i = 0; i < tree_.size(); ++i)
+    if (!multibody::stands(tree_, i)) mass += tree_[i].inertia.m;
+  // Positions hold to 1e-12 or so, iterations end at 1e-10, of what the structure itself has: where the
+  // world's origin is counts for no more than the rounding of a sum.
+  out.rounding =
+      1e-9 * (out.kinetic + out.elastic) + 1e-12 * mass * g.norm() * s_.size + 1e-15 * std::abs(gravity);
 }
 
 const KnownEnergy& Stepper::energy_at_start(double t) {
@@ -125,12 +128,7 @@ void Stepper::book_energy(double h) {
 // Σ m c at q.
 Vec3 Stepper::moved_mass(const std::vector<double>& q) {
   multibody::poses(tree_, q.data(), w_.links_other, w_.workers.get());
-  Vec3 sum = Vec3::Zero();
-  for (int i = 0; i < tree_.size(); ++i) {
-    const Inertia& I = tree_[i].inertia;
-    sum += w_.links_other[i].X_WM.R * I.h + I.m * w_.links_other[i].X_WM.p;
-  }
-  return sum;
+  return multibody::moved_mass(tree_, w_.links_other);
 }
 
 // A step knows gravity at its stages alone: to it the field stands still in between and changes at once, with

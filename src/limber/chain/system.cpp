@@ -6,6 +6,7 @@
 
 #include "limber/chain/chain.h"
 #include "limber/elastic/pseudo_rigid_body.h"
+#include "limber/math/enclosing_ball.h"
 #include "limber/math/so3.h"
 #include "limber/model/features.h"
 #include "limber/model/probe_units.h"
@@ -72,20 +73,17 @@ System::System(const Model& model, const Options& options)
   Balance b;
   b.resize(structure_.links.count());
   place(structure_, rest().shape, b);
-  Vec3 low = Vec3::Constant(1e300), high = -low;
-  for (std::size_t i = 0; i < bodies_.size(); ++i) {
-    const BodyPlace& at = bodies_[i];
-    const Vec3 x = at.link < 0 ? at.X.p : Vec3(b.in.c[at.link] + b.R[at.link] * at.X.p);
-    low = low.cwiseMin(x), high = high.cwiseMax(x);
-  }
+  std::vector<Vec3> points;  // of what can move
+  const auto add = [&](const BodyPlace& at, const Vec3& p) {
+    if (at.link >= 0) points.emplace_back(b.in.c[at.link] + b.R[at.link] * p);
+  };
+  for (const BodyPlace& at : bodies_) add(at, at.X.p);
   for (const elastic::BeamTrace& trace : linked_.traces)
     for (std::size_t k = 0; k < trace.points.size(); ++k) {
       const BodyPlace& at = bodies_[trace.bodies[k].value];
-      const Vec3 p = at.X * trace.points[k];
-      const Vec3 x = at.link < 0 ? p : Vec3(b.in.c[at.link] + b.R[at.link] * p);
-      low = low.cwiseMin(x), high = high.cwiseMax(x);
+      add(at, at.X * trace.points[k]);
     }
-  structure_.size = std::max((high - low).norm(), 1e-300);
+  structure_.size = std::max(2 * math::enclosing_ball(points).radius, 1e-300);
   tie();
   for (SpringTie& spring : structure_.springs) {
     const auto at = [&](int link, const Vec3& p) -> Vec3 {

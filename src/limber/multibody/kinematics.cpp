@@ -45,9 +45,25 @@ double kinetic_energy(const Tree& tree, const std::vector<LinkMotion>& links) {
   return sum;
 }
 
+bool stands(const Tree& tree, int link) {
+  while (link >= 0 && tree[link].dofs == 0) link = tree[link].parent;
+  return link < 0;
+}
+
+Vec3 moved_mass(const Tree& tree, const std::vector<LinkMotion>& links) {
+  Vec3 sum = Vec3::Zero();
+  for (int i = 0; i < tree.size(); ++i) {
+    if (stands(tree, i)) continue;
+    const Inertia& I = tree[i].inertia;
+    sum += links[i].X_WM.R * I.h + I.m * links[i].X_WM.p;
+  }
+  return sum;
+}
+
 double gravity_energy(const Tree& tree, const std::vector<LinkMotion>& links, const Vec3& g) {
   double sum = 0;
   for (int i = 0; i < tree.size(); ++i) {
+    if (stands(tree, i)) continue;
     const Inertia& I = tree[i].inertia;
     sum -= g.dot(links[i].X_WM.R * I.h + I.m * links[i].X_WM.p);
   }

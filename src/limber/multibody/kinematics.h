@@ -26,6 +26,9 @@ void poses(const Tree& tree, const double* q, std::vector<LinkMotion>& links, Wo
 void integrate(const Tree& tree, const double* q, const double* v, double h, double* q_out);
 
 double kinetic_energy(const Tree& tree, const std::vector<LinkMotion>& links);
+bool stands(const Tree& tree, int link);  // welded to the world
+// Σ m c of what can move: what stands has no energy to give.
+Vec3 moved_mass(const Tree& tree, const std::vector<LinkMotion>& links);
 double gravity_energy(const Tree& tree, const std::vector<LinkMotion>& links, const Vec3& g);
 Vec6 momentum_in_world(const Tree& tree, const std::vector<LinkMotion>& links);  // about the world's origin
 

@@ -7,6 +7,8 @@
 #include <limits>
 #include <numeric>
 
+#include "limber/math/enclosing_ball.h"
+
 namespace limber::rom {
 namespace {
 
@@ -149,16 +151,29 @@ class Partitioner {
         if (std::isfinite(joint.law.upper[k])) out.limits.push_back({at, k, true, joint.law.upper[k]});
       }
     }
-    const std::vector<Pose> at = model_.initial_poses();
-    Vec3 low = Vec3::Constant(std::numeric_limits<double>::infinity()), high = -low;
-    const auto reach = [&](const Vec3& p) { low = low.cwiseMin(p), high = high.cwiseMax(p); };
-    for (const int body : bodies) {
-      reach(at[body] * model_.bodies()[body].inertia.com());
-      reach(at[body] * model_.joints()[body].X_BM.p);
-      for (const Shape& shape : model_.bodies()[body].shapes) reach(at[body] * shape.X_BG.p);
-    }
-    out.radius = std::max(0.5 * (high - low).norm(), 1e-6);
+    out.radius = radius_of(bodies);
     return out;
+  }
+
+  // Of the smallest ball around joints and centres of mass, each body as wide as it is hard to turn: its
+  // radius of gyration, √(tr I / 2m).
+  double radius_of(const std::vector<int>& bodies) const {
+    const std::vector<Pose> at = model_.initial_poses();
+    std::vector<Vec3> points;
+    for (const int body : bodies) {
+      points.push_back(at[body] * model_.bodies()[body].inertia.com());
+      points.push_back(at[body] * model_.joints()[body].X_BM.p);
+    }
+    const math::Ball ball = math::enclosing_ball(points);
+    double radius = ball.radius;
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+      const Inertia& inertia = model_.bodies()[bodies[i]].inertia;
+      if (!(inertia.m > 0)) continue;
+      const Mat3 I = inertia.about_com();
+      radius =
+          std::max(radius, (points[2 * i] - ball.center).norm() + std::sqrt(0.5 * I.trace() / inertia.m));
+    }
+    return std::max(radius, 1e-300);
   }
 
   const Model& model_;
