@@ -42,11 +42,15 @@ Scheme scheme(const SystemData& s, const State& state, double h, bool touching) 
   return {h * (1 + w) / (1 + 2 * w), (1 + w) * (1 + w) / (1 + 2 * w), -w * w / (1 + 2 * w)};
 }
 
-// Largest change of a direction.
+// Largest change of a direction: the length of a vector, so that it does not depend on the world's axes.
+double change_of_node(const double* delta) {
+  double most = 0;
+  for (int k = 3; k < 12; k += 3) most = std::max(most, Eigen::Map<const Vec3>(delta + k).norm());
+  return most;
+}
 double change_of(int nodes, const double* delta) {
   double most = 0;
-  for (int j = 0; j < nodes; ++j)
-    for (int k = 3; k < 12; ++k) most = std::max(most, std::abs(delta[12 * j + k]));
+  for (int j = 0; j < nodes; ++j) most = std::max(most, change_of_node(delta + 12 * j));
   return most;
 }
 
@@ -125,7 +129,9 @@ struct Stepper {
     for (const Fix& f : s.fixes) {
       if (f.body < 0 || !s.bodies[f.body].moves) continue;
       const int at = 12 * node_at(state, f.thread, f.place);
-      for (int i = at + 3; i < at + 12; ++i) most = std::max(most, std::abs(w.e[i] - state.e[i]));
+      double change[12];
+      for (int i = 0; i < 12; ++i) change[i] = w.e[at + i] - state.e[at + i];
+      most = std::max(most, change_of_node(change));
     }
     return most;
   }
