@@ -109,9 +109,11 @@ viewer-campaign: deps-test ## every shipped scene in the browser, live and as a 
 	@node tests/viewer/report_test.mjs --limber $(LIMBER) --modules build/release/viewer --all
 
 AGREE ?= 10000
+AGREE_SEED ?= 1
+AGREE_OPTIONS ?=
 .PHONY: agree
 agree: deps-test build ## draw AGREE scenes a family and hold answers that must agree against each other; hours
-	@$(PYTHON) tests/agree/agree.py $(AGREE) --limber $(LIMBER) --keep build/agree-failures
+	@$(PYTHON) tests/agree/agree.py $(AGREE) --seed $(AGREE_SEED) --limber $(LIMBER) --keep build/agree-failures $(AGREE_OPTIONS)
 
 .PHONY: bench
 bench: build ## measure a step and print ratios against a baseline of the same run

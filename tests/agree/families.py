@@ -1,0 +1,468 @@
+"""The families of checks. A family draws a case (plain data, a scene in it) and checks a case; shrinking needs no more."""
+
+import copy
+import json
+import re
+
+import compare
+import draw
+import draw_beams
+import draw_more
+import kinds
+import rewrite
+import vec
+from machine import Disagreement, Failed, Refused, Unclear
+
+GENERATORS = {"mechanism": draw.mechanism, "beams": draw_beams.beams, "threads": draw_beams.threads,
+              "histories": draw_beams.histories, "links": draw_more.links, "touching": draw_more.touching}
+
+
+# Written differently, same physics
+
+# (how often, question, generator)
+QUESTIONS = [(8, "run articulated", "mechanism"), (3, "static articulated", "mechanism"), (3, "run rom", "mechanism"),
+             (3, "run adaptive", "mechanism"), (2, "static chain", "beams"), (2, "static articulated", "beams"),
+             (2, "run articulated", "beams"), (1, "run rom", "beams"), (1, "run adaptive", "beams"),
+             (4, "run thread", "threads"), (2, "static thread", "threads"), (1, "run articulated", "links"),
+             (1, "run adaptive", "links"), (1, "static articulated", "links"), (1, "run rom", "touching"),
+             (1, "history chain", "histories")]
+
+
+def draw_written(rng, number):
+    _, question, generator = rng.choices(QUESTIONS, [q[0] for q in QUESTIONS])[0]
+    ways = list(rewrite.WAYS) + ["converted", "resumed"]
+    if not question.startswith("run"):
+        ways = [w for w in ways if w not in ("denser", "resumed", "threads")]
+    scene = GENERATORS[generator](rng, question)
+    verb, method = question.split(" ")
+    if method != "chain" and verb != "history":
+        scene["run"]["method"] = method
+    return {"question": question, "scene": scene, "ways": rng.sample(ways, 5), "seed": rng.randrange(10 ** 9)}
+
+
+def check_written(machine, case):
+    scene, question = case["scene"], case["question"]
+    answer = machine.ask(scene, question)
+    base, size = compare.groups(answer, scene), draw.radius(scene)
+    limit, scale = None, compare.scales(base, scene, size)
+    for way in case["ways"]:
+        rng = draw.seeded(case["seed"], way)
+        case["at"] = way
+        if way in ("converted", "resumed"):
+            other = (as_converted if way == "converted" else as_resumed)(machine, scene, question, rng)
+            if other is None:
+                continue
+            d = compare.differences(base, compare.groups(other, scene))
+            short = way == "converted" and "chains" in scene  # written out by products of poses, which round
+            report(way, question, d, {n: compare.FLOOR * scale[n] if short else 0.0 for n in d}, scale)
+            continue
+        try:
+            new = rewrite.WAYS[way](scene, rng)
+        except Unclear:
+            continue
+        if not new.exact and limit is None:
+            limit = compare.allowed(machine, scene, question, base, draw.seeded(case["seed"], "nudge"), size)
+        try:
+            other = machine.ask(new.scene, question, *new.options)
+        except Refused as refusal:
+            if new.discrete:  # it uses other features now: a closing joint instead of a tree's
+                continue
+            raise Disagreement(f"{way}, {question}: refused", str(refusal)) from None
+        except Failed as failure:
+            raise Disagreement(f"{way}, {question}: fails", str(failure)) from None
+        theirs = compare.groups(other, new.scene)
+        d = compare.differences(base, theirs, new.back, new.every)
+        here = dict.fromkeys(d, 0.0) if new.exact else limit
+        if new.discrete and question == "run rom":
+            here = {n: limit[n] + gap(answer) * s for n, s in scale.items()}
+        elif new.discrete and way != "split" and question.startswith("run"):
+            here = after_refinement(machine, case, new, base, theirs, here)
+        report(way, question, d, here, scale)
+        if answer.more.get("least_pivot", 0) > 1e-6 and other.more["stable"] != answer.more["stable"]:
+            raise Disagreement(f"{way}, {question}: stable or not")
+    case["at"] = None
+
+
+def gap(answer):
+    """Of a reduced model: how far its joints stood apart, of its size. So exact are its poses."""
+    return max(answer.columns["rom.gap"]) if "rom.gap" in answer.columns else 1.0
+
+
+def after_refinement(machine, case, new, base, theirs, limit):
+    """Where the step itself differs, not only rounding: both answers may be off by what half a step changes."""
+    one = compare.refined(machine, case["scene"], case["question"], base)
+    two = compare.refined(machine, new.scene, case["question"], theirs)
+    return {n: limit[n] + 3 * (one[n] + two.get(n, 0)) for n in limit}
+
+
+def report(way, question, found, limit, scale):
+    bad = {n: d / scale[n] for n, d in found.items() if not d <= limit[n]}
+    if bad:
+        name = max(bad, key=bad.get)
+        raise Disagreement(f"{way}, {question}: another answer",
+                           f"{name} by {found[name]:.3g}, allowed {limit[name]:.3g}", bad[name])
+
+
+def as_converted(machine, scene, question, rng):
+    full = machine.convert(scene)
+    try:
+        return machine.ask(full, question)
+    except Refused as refusal:
+        raise Disagreement(f"converted, {question}: refused", str(refusal)) from None
+
+
+def as_resumed(machine, scene, question, rng):
+    size = (machine.folder / "out" / "frames").stat().st_size
+    try:
+        answer, code = machine.interrupted(scene, question.split(" ")[1], int(size * rng.uniform(0.5, 0.95)))
+    except Unclear:
+        return None
+    return answer if code not in (0,) else None
+
+
+def narrow_written(case):
+    """Of a case that failed: the way that did."""
+    return {**case, "ways": [case["at"]]} if case.get("at") else case
+
+
+# Asked twice: integrators at refined steps
+
+ORDERS = {"euler": 1, "implicit_euler": 1, "midpoint": 2, "sdirk": 2}
+
+
+def smooth(scene):
+    """Without what makes an order of convergence an idle word: stops, slack cables, cut forces, jumps in time."""
+    out = copy.deepcopy(scene)
+    for section in ("joints", "loops"):
+        for j in out.get(section, {}).values():
+            j.pop("limits", None), j.pop("restitution", None)
+            j.get("drive", {}).get("servo", {}).pop("max_force", None)
+    for s in out.get("springs", {}).values():
+        s.pop("tension_only", None)
+    jumps = lambda v: v.replace("if(t < 0.1, 0, 1)", "sin(4*t)") if isinstance(v, str) and "if(" in v else v
+    for path, value in list(kinds.walk(out)):
+        if isinstance(value, str):
+            value = jumps(value)
+            kinds.put(out, path, value if "min(" not in value else kinds.with_time("sin(5*t)*(0.1)", "t"))
+    return out
+
+
+def draw_integrators(rng, number):
+    generator = rng.choice(["mechanism", "mechanism", "beams"])
+    scene = smooth(GENERATORS[generator](rng, "run articulated"))
+    for key in ("integrator", "error", "solver", "from"):
+        scene["run"].pop(key, None)
+    for spring in scene["springs"].values():
+        spring["rest_length"] = 0  # no singular length on the way
+    return {"scene": scene}
+
+
+def positions(answer, scene):
+    return {n: g for n, g in compare.groups(answer, scene).items() if g[0] == "position"}
+
+
+def distance(a, b):
+    return max(compare.differences(a, b).values())
+
+
+def check_integrators(machine, case):
+    scene, found = case["scene"], {}
+    h = scene["run"]["step"] / 4
+    for name, order in ORDERS.items():
+        tables = [positions(machine.ask(scene, "run articulated", "--integrator", name, "--step", step), scene)
+                  for step in (h, h / 2, h / 4)]
+        errors = [distance(a, b) / (2 ** order - 1) for a, b in zip(tables, tables[1:])]  # Richardson's estimates
+        if errors[1] > 0.8 * errors[0] and errors[0] > 1e-9:
+            raise Unclear(f"{name} does not converge yet")
+        found[name] = (tables[-1], errors[1])
+    best, bound = found["midpoint"]
+    for name, (table, error) in found.items():
+        d, limit = distance(best, table), 3 * (error + bound) + 1e-9 * draw.radius(scene)
+        if d > limit:
+            raise Disagreement(f"{name} and midpoint", f"positions differ by {d:.3g} m, allowed {limit:.3g}")
+
+
+# Asked twice: rests
+
+
+def steady(scene):
+    """Everything as it acts at t = 0."""
+    out = copy.deepcopy(scene)
+    for path, value in list(kinds.walk(out)):
+        if isinstance(value, str):
+            kinds.put(out, path, kinds.with_time(value, "0.05"))
+    for load in out.get("loads", {}).values():
+        load.pop("ramp", None)
+    return out
+
+
+def draw_rests(rng, number):
+    kind = rng.choice(["beams", "threads"])
+    scene = steady(draw_beams.beams(rng, "static thread" if kind == "threads" else "static chain"))
+    if kind == "threads":
+        for b in scene["beams"].values():
+            b.pop("planar", None), b.pop("recipe", None)
+        scene["beams"].pop("b", None)
+        scene["loads"] = {n: l for n, l in scene["loads"].items() if not names_beam(l, "b")}
+        scene["springs"] = {n: s for n, s in scene["springs"].items() if not names_beam(s, "b")}
+        scene["joints"] = {}
+        for b in scene["bodies"].values():
+            b["fixed"] = True
+        springs = set(scene["springs"])
+        scene["probes"] = [p for p in scene["probes"] if not names_beam(p, "b") and p.get("spring", next(iter(springs), None)) in
+                           springs | {None}]
+    return {"scene": scene, "threads": kind == "threads"}
+
+
+def names_beam(entry, beam):
+    text = json.dumps(entry)
+    return f'"{beam}.' in text or f'"{beam}@' in text or f'"{beam}"' in text
+
+
+def check_rests(machine, case):
+    scene = case["scene"]
+    size = draw.radius(scene)
+    chain = machine.ask(scene, "static chain")
+    base = compare.groups(chain, scene)
+    limit = compare.allowed(machine, scene, "static chain", base, draw.seeded("rests"), size)
+    other = machine.ask(scene, "static articulated")
+    if chain.more["stable"] and other.more["stable"]:
+        # Both stop when little of the forces is left over; a soft structure moves by that over its stiffness.
+        slack = 1e3 * (chain.more["residual"] + other.more["residual"]) * size
+        d = compare.differences(base, compare.groups(other, scene))
+        scale = compare.scales(base, scene, size)
+        report("chain and articulated", "static", d, {n: limit[n] + slack + 1e-8 * s for n, s in scale.items()}, scale)
+    if case["threads"] and chain.more["stable"]:
+        check_thread_rest(machine, scene, size)
+
+
+def check_thread_rest(machine, scene, size):
+    found = {}
+    for method in ("chain", "thread"):
+        tips = []
+        for elements in (12, 24):
+            finer = copy.deepcopy(scene)
+            for b in finer["beams"].values():
+                b["elements"] = elements
+            tips.append(positions(machine.ask(finer, f"static {method}"), scene))
+        found[method] = (tips[1], distance(*tips))
+    # Threads stretch and shear: of the order (radius / length)² of the bend.
+    section = next(iter(scene["sections"].values()))
+    thick = max(v for _, v in kinds.walk(section))
+    physical = 40 * (thick / size) ** 2 * size
+    d = distance(found["chain"][0], found["thread"][0])
+    limit = 3 * (found["chain"][1] + found["thread"][1]) + physical
+    if d > limit:
+        raise Disagreement("chain and thread, static", f"positions differ by {d:.3g} m, allowed {limit:.3g}")
+
+
+# Asked twice: what rests stays
+
+
+def draw_stays(rng, number):
+    generator = rng.choice(["mechanism", "mechanism", "beams"])
+    scene = steady(GENERATORS[generator](rng, "static articulated"))
+    for j in scene.get("joints", {}).values():
+        j.pop("velocity", None)
+    scene["run"] = {"time": 1, "step": 0.02, "frame": 0.2, "integrator": "implicit_euler"}
+    scene.pop("wind", None)
+    for load in scene["loads"].values():
+        load.pop("follows", None)  # stable statics may flutter
+    return {"scene": scene}
+
+
+def check_stays(machine, case):
+    scene = case["scene"]
+    rest = machine.ask(scene, "static articulated")
+    if not rest.more["stable"] or rest.more.get("circulatory") or rest.more["least_pivot"] < 1e-6:
+        raise Unclear("not stable")
+    size = draw.radius(scene)
+    there = positions(rest, scene)
+    run = machine.ask(scene, "run articulated", "--from", "static")
+    stays = positions(run, scene)
+    for name, (_, _, frames) in stays.items():
+        d = max(max(abs(x - y) for x, y in zip(row, there[name][2][0])) for row in frames)
+        if d > 1e-6 * size:
+            raise Disagreement("a rest that does not stay", f"{name} leaves by {d:.3g} m of {size:.3g}")
+
+
+# Asked twice: adaptive and damped motion settle where statics say
+
+
+def draw_settles(rng, number):
+    scene = steady(draw.mechanism(rng, "run adaptive"))
+    for j in scene["joints"].values():
+        j.pop("position", None)
+    return {"scene": scene}
+
+
+def settled(machine, scene, question, *options):
+    """Where a run comes to rest, and how far it still went in its last quarter."""
+    table = positions(machine.ask(scene, question, *options), scene)
+    n = len(next(iter(table.values()))[2])
+    back = lambda k: {name: (q, e, frames[k:k + 1]) for name, (q, e, frames) in table.items()}
+    return back(n - 1), distance(back(n - 1), back(3 * n // 4))
+
+
+def check_settles(machine, case):
+    scene, size = case["scene"], draw.radius(case["scene"])
+    static = machine.ask(scene, "static articulated")
+    if not static.more["stable"]:
+        raise Unclear("not stable")
+    rest = positions(static, scene)
+    written = {n: (q, e, [place(scene, e)]) for n, (q, e, _) in rest.items()}
+    if distance(rest, written) > 0.15 * size:
+        raise Unclear("far from where it is written: there may be another rest")
+    for question, options in (("run articulated", ("--integrator", "implicit_euler", "--step", "0.1", "--time", "40", "--frame", "1")),
+                              ("run adaptive", ("--time", "20", "--step", "0.01", "--frame", "1"))):
+        there, moving = settled(machine, scene, question, *options)
+        d, limit = distance(rest, there), 10 * moving + 1e-5 * size
+        if moving > 1e-4 * size:
+            continue
+        if d > limit:
+            raise Disagreement(f"{question} settles elsewhere than statics", f"{d:.3g} m, allowed {limit:.3g}")
+
+
+def place(scene, entry):
+    return list(scene["bodies"][entry["on"]]["at"])
+
+
+# Asked twice: a reduced model near its point
+
+
+def draw_reduced(rng, number):
+    scene = draw.mechanism(rng, "run rom")
+    scene = steady(scene)
+    for j in scene["joints"].values():
+        j.pop("drive", None)
+    ends = scene["run"]["rom"]["ends"]
+    scene["run"] = {"rom": {"ends": ends}, "time": 20, "step": 0.05, "frame": 1}
+    if not ends:
+        ends = scene["run"]["rom"]["ends"] = list(scene["bodies"])[:1]
+    scene["loads"] = {"push": {"on": ends[0], "force": vec.scaled(rng.uniform(0.5, 3), vec.random_unit(rng))}}
+    scene["loads"]["push"]["force"] = [f"({x!r})*min(t, 1)" for x in scene["loads"]["push"]["force"]]
+    return {"scene": scene}
+
+
+def check_reduced(machine, case):
+    scene, size = case["scene"], draw.radius(case["scene"])
+    errors, moved = [], []
+    for share in (0.04, 0.02):
+        here = copy.deepcopy(scene)
+        here["loads"]["push"]["force"] = [f"{share}*({x})" for x in scene["loads"]["push"]["force"]]
+        static = machine.ask(here, "static articulated", "--at", "20")
+        if not static.more["stable"]:
+            raise Unclear("not stable")
+        there, moving = settled(machine, here, "run rom")
+        if moving > 1e-7 * size:
+            raise Unclear("does not settle")
+        keep = {p["name"] for p in scene["probes"] if p.get("on") in scene["run"]["rom"]["ends"]}
+        pick = lambda table: {n: g for n, g in table.items() if n in keep}
+        errors.append(distance(pick(positions(static, scene)), pick(there)))
+        unloaded = copy.deepcopy(here)
+        unloaded["loads"] = {}
+        moved.append(distance(pick(positions(static, scene)), pick(positions(machine.ask(unloaded, "static articulated"), scene))))
+    if moved[0] > 0.1 * size:
+        raise Unclear("goes far")
+    # What a linear model leaves out is of second order: half the load, a quarter of the error.
+    if errors[1] > 0.4 * errors[0] + 1e-6 * size + 0.02 * moved[1] ** 2 / size:
+        raise Disagreement("rom is not tangent to statics at its point",
+                           f"error {errors[0]:.3g} m, {errors[1]:.3g} at half the load, which moves by {moved[0]:.3g}")
+
+
+# Every key matters
+
+
+def draw_keys(rng, number):
+    case = draw_written(rng, number)
+    scene, question = case["scene"], case["question"]
+    scene["gravity"] = [1.3, 2.1, -9.81]  # everything that can move does
+    for joint in scene.get("joints", {}).values() if not scene.get("loops") else ():
+        if joint["type"] in ("revolute", "prismatic", "planar") and 1 in joint["axis"]:
+            joint["axis"] = vec.random_unit(rng)  # and no force is along an axis
+    paths = [p for p, v in kinds.walk(scene) if matters(scene, question, p)]
+    return {"question": question, "scene": scene, "path": list(rng.choice(paths)) if paths else None}
+
+
+ACTING = {"materials": {"E", "density"}, "sections": {"circle", "outer", "width", "height", "a", "b"},
+          "joints": {"stiffness", "damping", "rest", "position", "velocity", "target", "kp", "kd", "force"},
+          "loops": {"stiffness", "damping"}, "springs": {"stiffness", "damping", "rest_length"},
+          "loads": {"force", "moment", "force_per_length"}, "gravity": {"gravity"}, "bodies": {"mass", "density", "linear_drag"},
+          "wind": {"velocity"}, "beams": {"damping", "air_damping", "velocity"}}
+MOVING = {"damping", "velocity", "kd", "linear_drag", "air_damping"}  # what a rest does not know
+
+
+def matters(scene, question, path):
+    """Numbers that cannot pass by: not what acts beyond a bound only, or on what is held."""
+    section = path[0]
+    key = next((k for k in reversed(path) if isinstance(k, str)), None)
+    if key not in ACTING.get(section, ()) or question.startswith("static") and key in MOVING:
+        return False
+    stops = any("limits" in j for j in scene.get("joints", {}).values())
+    if question.startswith("static") and stops:  # it may stand at one
+        return False
+    if section == "gravity":
+        return any(not is_held(scene, b) for b in scene["bodies"]) or "beams" in scene or "chains" in scene
+    entry = scene[section][path[1]] if isinstance(scene[section], dict) and section != "wind" else {}
+    if section in ("bodies", "loads", "springs") and any(is_held(scene, n) for n in named(entry, path[1])):
+        return False
+    if section == "loads" and "ramp" in entry and question.startswith("static"):
+        return False
+    if section == "bodies" and question.startswith("static") and path[1] == "base":
+        return False  # it hangs at its centre of mass
+    if section == "springs":
+        return key == "stiffness" and "rest_length" in entry and not entry.get("tension_only")
+    if section == "joints" and ("motion" in entry or "limits" in entry or entry["type"] == "fixed"):
+        return False
+    if section == "sections":
+        return any(b["section"] == path[1] for b in scene["beams"].values())
+    return not (section == "wind" and all("inertia" in b for b in scene["bodies"].values()))
+
+
+def named(entry, name):
+    """Bodies and beams that an entry acts on; of a body itself."""
+    ends = entry.get("between", []) if "stiffness" in entry else [entry.get("on", entry.get("along", name))]
+    ends = [e["on"] if isinstance(e, dict) else e for e in ends]
+    return [e for e in ends if e != "world"] or [name]
+
+
+def is_held(scene, name):
+    """Whether a place does not move: on a body welded to the world or driven, or at a clamp."""
+    beam = scene.get("beams", {}).get(name.replace("@", ".").split(".")[0])
+    if beam:
+        return "clamps" in beam or scene.get("ties") is not None
+    while name:
+        if scene["bodies"].get(name, {}).get("fixed"):
+            return True
+        joint = next((j for j in scene["joints"].values() if j["child"] == name), None)
+        if joint is None or joint["type"] != "fixed" and "motion" not in joint:
+            return False
+        name = joint.get("parent")
+    return True
+
+
+def check_keys(machine, case):
+    scene, question, path = case["scene"], case["question"], case["path"]
+    if not path:
+        raise Unclear("no key")
+    base = compare.groups(machine.ask(scene, question), scene)
+    other = copy.deepcopy(scene)
+    value = kinds.at(scene, path)
+    kinds.put(other, path, f"1.2*({value}) + {steady_part(value)!r}" if isinstance(value, str) else 1.2 * value)
+    try:
+        answer = machine.ask(other, question)
+    except (Refused, Failed) as e:
+        raise Unclear(str(e)) from None
+    found = compare.differences(base, compare.groups(answer, scene))
+    if value != 0 and all(d == 0 for d in found.values()):
+        raise Disagreement(f"no effect of {path[0]}.{'.'.join(k for k in path[2:] if isinstance(k, str))}, {question}")
+
+
+def steady_part(expression):
+    """A fifth of its first number: the change acts whenever the expression does not."""
+    return 0.2 * float(re.search(r"-?[0-9.]+(e-?[0-9]+)?", expression).group())
+
+
+FAMILIES = {"written": (draw_written, check_written), "integrators": (draw_integrators, check_integrators),
+            "rests": (draw_rests, check_rests), "stays": (draw_stays, check_stays), "settles": (draw_settles, check_settles),
+            "reduced": (draw_reduced, check_reduced), "keys": (draw_keys, check_keys)}
