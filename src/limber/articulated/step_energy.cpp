@@ -34,23 +34,26 @@ void Stepper::measure(const std::vector<double>& q, const std::vector<double>& v
                       KnownEnergy& out) {
   const Vec3 g = s_.model.gravity().value(t);
   multibody::kinematics(tree_, q.data(), v.data(), w_.links_other, w_.workers.get());
-  out.q = q, out.v = v, out.t = t;
+  out.q = q, out.v = v, out.t = t, out.measured = true;
   out.kinetic = multibody::kinetic_energy(tree_, w_.links_other);
   out.elastic = elastic_energy(s_, q.data(), w_.links_other, w_.blocks ? &w_.blocks->loops_end : nullptr);
   const double gravity = multibody::gravity_energy(tree_, w_.links_other, g);
   out.total = out.kinetic + out.elastic + gravity;
-  double mass = 0;
+  out.mass = 0;
   for (int i = 0; i < tree_.size(); ++i)
-    if (!multibody::stands(tree_, i)) mass += tree_[i].inertia.m;
+    if (!multibody::stands(tree_, i)) out.mass += tree_[i].inertia.m;
+  // [J] of all loads over the structure's size.
+  double loads = out.mass * g.norm() * s_.size;
+  for (const CompiledLoad& l : s_.loads)
+    loads += l.force.value(t).norm() * s_.size + l.moment.value(t).norm();
   // Positions hold to 1e-12 or so, iterations end at 1e-10, of what the structure itself has: where the
   // world's origin is counts for no more than the rounding of a sum.
-  out.rounding =
-      1e-9 * (out.kinetic + out.elastic) + 1e-12 * mass * g.norm() * s_.size + 1e-15 * std::abs(gravity);
+  out.rounding = 1e-9 * (out.kinetic + out.elastic) + 1e-12 * loads + 1e-15 * std::abs(gravity);
 }
 
 const KnownEnergy& Stepper::energy_at_start(double t) {
   KnownEnergy& known = w_.at_start;
-  if (known.q != state_.q || known.v != state_.v || (field_changes() && known.t != t))
+  if (!known.measured || known.q != state_.q || known.v != state_.v || (field_changes() && known.t != t))
     measure(state_.q, state_.v, t, known);
   return known;
 }
@@ -60,7 +63,9 @@ double Stepper::gain_of(double t, double h) {
   const KnownEnergy& start = energy_at_start(t);
   measure(w_.q_end, w_.v_end, t + h, w_.at_end);
   const double change = w_.at_end.total - start.total - w_.field_work;
-  const double rounding = start.rounding + w_.at_end.rounding;
+  // At rest without weight nothing else is left: velocities are no better than positions over the step.
+  const double noise = 1e-12 * s_.size / h;
+  const double rounding = start.rounding + w_.at_end.rounding + start.mass * noise * noise;
   const double booked = change + w_.dissipated - (w_.work - w_.field_work);
   const auto least = [&] { return std::min(booked, change + h * (w_.taken.least - w_.given.most)); };
   if (euler() && least() > rounding) {

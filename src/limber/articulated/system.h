@@ -203,10 +203,12 @@ enum class ServoState : std::int8_t { linear, at_maximum, at_minimum };
 
 // Energies of a state, with what they are of: known from the end of one step at the start of the next.
 struct KnownEnergy {
+  bool measured = false;  // of no freedoms at all q is as empty before as after
   std::vector<double> q, v;
   double t = 0;                                // [s]
   double kinetic = 0, elastic = 0, total = 0;  // [J]
   double rounding = 0;                         // [J] what sums of such energies leave
+  double mass = 0;                             // [kg] of what can move
 };
 
 // [W] at the stages of a step.
