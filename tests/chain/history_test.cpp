@@ -193,5 +193,87 @@ TEST(Chain, GrowthCutAndChangeOfMaterial) {
   EXPECT_EQ(h.severed()[0].structure.links.count(), 30);
 }
 
+// Two cantilevers beside each other, the second of its own material.
+struct TwoBeams {
+  OneBeam first = unit_cantilever(10, Recipe::consistent_3r);
+  BeamId second;
+  MaterialId stiff;
+  TwoBeams() {
+    Material m = first.builder.parts.materials[0];
+    m.name = "own";
+    const MaterialId own = first.builder.add(m);
+    m.name = "stiff", m.E *= 2, m.G *= 2;
+    stiff = first.builder.add(m);
+    Beam b = first.builder.parts.beams[0];
+    b.name = "second", b.material = own, b.path = PolylinePath{{{0, 5, 0}, {1, 5, 0}}};
+    second = first.builder.add(b);
+  }
+};
+
+TEST(Chain, FatigueOutlivesAChangeOfAnotherBeam) {
+  double tip[2] = {};
+  for (const bool change : {false, true}) {
+    TwoBeams two;
+    two.first.builder.parts.materials[0].fatigue = {0.05, 1, 0};
+    two.first.load(1, {0, 0, -1e-4});
+    if (change) {
+      Change c;
+      c.at = 2, c.kind = Change::Kind::material, c.beam = two.second, c.material = two.stiff;
+      two.first.builder.add(c);
+    }
+    chain::History h(two.first.builder.build());
+    for (int i = 0; i <= 4; ++i) ASSERT_TRUE(h.advance_to(i).report.ok());
+    result::Snapshot shot;
+    chain::observe(h.system(), h.solver(), h.rest(), shot);
+    tip[change] = shot.points[10].z();
+  }
+  EXPECT_NEAR(tip[1] / tip[0], 1, 1e-9);
+}
+
+TEST(Chain, TiesKeepTheirPlacesAfterACut) {
+  TwoBeams two;
+  Tie tie;  // free along the beams, which do not stretch; y of the joint is the world's
+  tie.name = "of the first", tie.on = two.first.at(1), tie.kind = JointKind::prismatic,
+  tie.axis = Vec3::UnitX();
+  two.first.builder.add(tie);
+  tie.name = "of the second", tie.on.beam = two.second;
+  tie.shift = VectorFunction{{TimeFunction(0.0), TimeFunction::table({0, 2}, {0, 0.02}), TimeFunction(0.0)}};
+  two.first.builder.add(tie);
+  Change c;
+  c.at = 1, c.kind = Change::Kind::cut, c.beam = two.first.beam, c.s = 0.3;
+  two.first.builder.add(c);
+  chain::History h(two.first.builder.build());
+  result::Snapshot shot;
+  for (int i = 0; i <= 2; ++i) {
+    const auto report = h.advance_to(i).report;
+    ASSERT_TRUE(report.ok()) << report.message;
+    chain::observe(h.system(), h.solver(), h.rest(), shot);
+    EXPECT_NEAR(shot.points.back().y(), 5 + 0.01 * i, 1e-9);
+  }
+}
+
+TEST(Chain, ATieHoldsABeamFromItsGrowthOn) {
+  TwoBeams two;
+  Tie tie;
+  tie.name = "stake", tie.on.beam = two.second, tie.on.s = 1;
+  tie.kind = JointKind::prismatic, tie.axis = Vec3::UnitX();
+  two.first.builder.add(tie);
+  PointLoad l;
+  l.name = "wind", l.at.beam = two.second, l.at.s = 0.5;
+  l.force = VectorFunction{{TimeFunction(0.0), TimeFunction::table({1, 2}, {0, 0.01}), TimeFunction(0.0)}};
+  two.first.builder.add(l);
+  Change c;
+  c.at = 1, c.kind = Change::Kind::grow, c.beam = two.second;
+  two.first.builder.add(c);
+  chain::History h(two.first.builder.build());
+  result::Snapshot shot;
+  for (int i = 0; i <= 2; ++i) {
+    const auto report = h.advance_to(i).report;
+    ASSERT_TRUE(report.ok()) << report.message;
+  }
+  chain::observe(h.system(), h.solver(), h.rest(), shot);
+  EXPECT_NEAR(shot.points.back().y(), 5, 1e-9);
+}
+
 }  // namespace
 }  // namespace limber::chain_test

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "limber/chain/ties.h"
 #include "limber/math/so3.h"
 #include "limber/math/trig.h"
 
@@ -23,6 +24,8 @@ History::History(const Model& model, const StaticOptions& options)
     : options_(options), made_(model.changes().size(), 0) {
   rebuild(model);
   rest_ = system_->rest();
+  left_.assign(static_cast<std::size_t>(system_->structure().links.count()), 1.0);
+  for (std::size_t i = 0; i < ties_.size(); ++i) held_.push_back(i);
   // Beams that grow later are not there yet, nor is what starts from them.
   Links& links = system_->structure().links;
   for (const Change& c : model.changes())
@@ -31,6 +34,7 @@ History::History(const Model& model, const StaticOptions& options)
         if (system_->joints()[k].beam == c.beam.value) links.active[k] = 0;
   for (int k = 0; k < links.count(); ++k)
     if (links.parent[k] >= 0 && !links.active[links.parent[k]]) links.active[k] = 0;
+  hold();
 }
 
 void History::rebuild(const Model& model) {
@@ -43,9 +47,31 @@ void History::rebuild(const Model& model) {
     now.R_f = old.R_f;
     now.straight = old.straight;
     now.active = old.active;
+    for (int k = 0; k < now.count(); ++k) now.stiffness[k] *= left_[k];
   }
+  ties_ = next->structure().closures;
   system_ = std::move(next);
   solver_ = std::make_unique<Solver>(system_->structure());
+}
+
+void History::hold() {
+  Structure& s = system_->structure();
+  std::vector<std::vector<double>> of(ties_.size());
+  auto row = rest_.lambda.begin();
+  for (const std::size_t i : held_) {
+    const auto end = row + row_count(ties_[i].kind);
+    of[i].assign(row, end);
+    row = end;
+  }
+  const auto there = [&](int link) { return link < 0 || s.links.active[link]; };
+  held_.clear(), s.closures.clear(), rest_.lambda.clear();
+  for (std::size_t i = 0; i < ties_.size(); ++i) {
+    if (!there(ties_[i].a) || !there(ties_[i].b)) continue;
+    held_.push_back(i);
+    s.closures.push_back(ties_[i]);
+    of[i].resize(static_cast<std::size_t>(row_count(ties_[i].kind)), 0.0);
+    rest_.lambda.insert(rest_.lambda.end(), of[i].begin(), of[i].end());
+  }
 }
 
 void History::make_changes(double t) {
@@ -75,7 +101,10 @@ void History::make_changes(double t) {
             {t, fmt::format("beam \"{}\" is of {} \"{}\" now", beam, material ? "material" : "section",
                             material ? parts.materials[c.material.value].name
                                      : parts.sections[c.section.value].name)});
+        for (int k = 0; k < links.count() && material; ++k)  // what is new is not tired
+          if (system_->joints()[k].beam == c.beam.value) left_[k] = 1;
         rebuild(Model(std::move(parts)));
+        hold();
         break;
       }
       case Change::Kind::grow: {
@@ -87,6 +116,7 @@ void History::make_changes(double t) {
           const int own = system_->joints()[k].beam;
           if (own == c.beam.value && hangs && (own < 0 || !waits[own])) links.active[k] = 1;
         }
+        hold();
         events_.push_back({t, fmt::format("beam \"{}\" has grown", beam)});
         break;
       }
@@ -132,24 +162,7 @@ void History::sever(int link, double t, double stress) {
   off.structure.resize_loads();
   off.structure.size = s.size;
   off.structure.loads_changed();
-  // Ties and springs on what is gone hold nothing any more.
-  const auto gone = [&](int k) { return k >= 0 && !s.links.active[k]; };
-  std::vector<double> lambda;
-  std::vector<Closure> kept;
-  std::size_t row = 0;
-  for (const Closure& c : s.closures) {
-    const auto rows = static_cast<std::size_t>(row_count(c.kind));
-    if (!gone(c.a) && !gone(c.b)) {
-      kept.push_back(c);
-      lambda.insert(lambda.end(), rest_.lambda.begin() + static_cast<std::ptrdiff_t>(row),
-                    rest_.lambda.begin() + static_cast<std::ptrdiff_t>(row + rows));
-    }
-    row += rows;
-  }
-  if (kept.size() != s.closures.size()) {
-    s.closures = std::move(kept);
-    rest_.lambda = std::move(lambda);
-  }
+  hold();  // nothing that is gone; springs look for themselves
   events_.push_back({t, stress > 0
                             ? fmt::format("beam \"{}\" breaks at {:.4g} of its length, under {:.4g} Pa",
                                           off.beam, off.s, stress)
@@ -178,7 +191,7 @@ void History::age(double dt) {
       rest_.shape.q[s.link] = math::quat_exp(left);
       rest_.shape.R[s.link] = math::so3_exp(left);
     }
-    if (tires > 0) links.stiffness[s.link] *= 1 - tires;
+    if (tires > 0) links.stiffness[s.link] *= 1 - tires, left_[s.link] *= 1 - tires;
   }
 }
 

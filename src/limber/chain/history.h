@@ -50,6 +50,7 @@ class History {
 
  private:
   void rebuild(const Model& model);
+  void hold();  // the ties of what is there; multipliers stay with their ties
   void make_changes(double t);
   void age(double dt);
   bool break_off(double t);  // the most overloaded joint; false: none
@@ -63,6 +64,9 @@ class History {
   std::unique_ptr<System> system_;
   std::unique_ptr<Solver> solver_;
   Rest rest_;
+  std::vector<Closure> ties_;      // all of them
+  std::vector<std::size_t> held_;  // those that the structure has now
+  std::vector<double> left_;       // (links) of their stiffness, after fatigue
   std::vector<Severed> severed_;
   std::vector<HistoryEvent> events_;
 };

@@ -40,6 +40,7 @@ struct WindShape {
 struct Closure {
   std::string name;
   JointKind kind = JointKind::spherical;
+  int loop = -1;                                   // of the model: after a cut some are missing
   int a = -1, b = -1;                              // links; −1: the world
   Pose X_A, X_B;                                   // frames F and M on them
   Vec3 shift = Vec3::Zero(), turn = Vec3::Zero();  // of F, in its own axes, at full load; turn in radians

@@ -146,6 +146,7 @@ void System::tie() {
   for (const Loop& l : linked_.model.loops()) {
     Closure c;
     c.name = l.name;
+    c.loop = static_cast<int>(structure_.closures.size());
     c.kind = l.kind;
     std::tie(c.a, c.X_A) = end(l.a, l.X_AF);
     std::tie(c.b, c.X_B) = end(l.b, l.X_BM);
@@ -215,9 +216,9 @@ void System::set_time(double t) {
         for (const limber::Shape& shape : m.bodies()[i].shapes)
           s.wind.push_back({bodies_[i].link, shape.geometry, bodies_[i].X * shape.X_BG});
   }
-  for (std::size_t i = 0; i < s.closures.size(); ++i) {
-    s.closures[i].shift = m.loops()[i].shift.value(t);
-    s.closures[i].turn = m.loops()[i].turn.value(t);
+  for (Closure& c : s.closures) {
+    c.shift = m.loops()[c.loop].shift.value(t);
+    c.turn = m.loops()[c.loop].turn.value(t);
   }
   s.loads_changed();
 }
