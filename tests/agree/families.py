@@ -78,7 +78,7 @@ def check_written(machine, case):
         elif new.discrete and way != "split" and question.startswith("run"):
             here = after_refinement(machine, case, new, base, theirs, here)
         report(way, question, d, here, scale)
-        if answer.more.get("least_pivot", 0) > 1e-6 and other.more["stable"] != answer.more["stable"]:
+        if (answer.more.get("least_pivot") or 0) > 1e-6 and other.more["stable"] != answer.more["stable"]:
             raise Disagreement(f"{way}, {question}: stable or not")
     case["at"] = None
 
@@ -274,11 +274,14 @@ def draw_stays(rng, number):
 def check_stays(machine, case):
     scene = case["scene"]
     rest = machine.ask(scene, "static articulated")
-    if not rest.more["stable"] or rest.more.get("circulatory") or rest.more["least_pivot"] < 1e-6:
+    if not rest.more["stable"] or rest.more.get("circulatory") or (rest.more["least_pivot"] or 0) < 1e-6:
         raise Unclear("not stable")
     size = draw.radius(scene)
     there = positions(rest, scene)
-    run = machine.ask(scene, "run articulated", "--from", "static")
+    try:
+        run = machine.ask(scene, "run articulated", "--from", "static")
+    except Failed as failure:
+        raise Disagreement("a rest from which no step goes", str(failure)) from None
     stays = positions(run, scene)
     for name, (_, _, frames) in stays.items():
         d = max(max(abs(x - y) for x, y in zip(row, there[name][2][0])) for row in frames)
@@ -401,6 +404,9 @@ def matters(scene, question, path):
     stops = any("limits" in j for j in scene.get("joints", {}).values())
     if question.startswith("static") and stops:  # it may stand at one
         return False
+    flat = any(1 in l.get("axis", ()) for l in scene.get("loops", {}).values())
+    if flat and section in ("gravity", "loads"):  # a component across its plane moves nothing
+        return False
     if section == "gravity":
         return any(not is_held(scene, b) for b in scene["bodies"]) or "beams" in scene or "chains" in scene
     entry = scene[section][path[1]] if isinstance(scene[section], dict) and section != "wind" else {}
@@ -412,8 +418,10 @@ def matters(scene, question, path):
         return False  # it hangs at its centre of mass
     if section == "springs":
         return key == "stiffness" and "rest_length" in entry and not entry.get("tension_only")
-    if section == "joints" and ("motion" in entry or "limits" in entry or entry["type"] == "fixed"):
-        return False
+    if section == "joints" and ("motion" in entry or "limits" in entry or entry["type"] == "fixed" or scene.get("ties")):
+        return False  # a straight beam held at both ends does not move: its links do not stretch
+    if section == "materials":
+        return any(b["material"] == path[1] for b in scene["beams"].values())
     if section == "sections":
         return any(b["section"] == path[1] for b in scene["beams"].values())
     return not (section == "wind" and all("inertia" in b for b in scene["bodies"].values()))

@@ -114,6 +114,21 @@ def expressions(scene, rng):
     return Rewritten(out)
 
 
+def repeated(scene, rng):
+    """A load as three of a third each, by `repeat`."""
+    names = list(scene.get("loads", {}))
+    if not names:
+        raise Unclear("no load")
+    name = rng.choice(names)
+    out = copy.deepcopy(scene)
+    load = out["loads"].pop(name)
+    for key in ("force", "moment", "force_per_length"):
+        if key in load:
+            load[key] = [f"({x})/3" if isinstance(x, str) else f"({x!r})/(2 + min(i, 1) + (i < 1))" for x in load[key]]
+    out["loads"][f"{name}.${{i}}"] = {"repeat": {"i": 3}, **load}
+    return Rewritten(out)
+
+
 # Another world
 
 
@@ -581,5 +596,5 @@ def framed(scene, rng):
 
 
 WAYS = {"threads": threads, "denser": denser, "renamed": renamed, "permuted": permuted, "units": units,
-        "expressions": expressions, "inert": inert, "turned": turned, "mirrored": mirrored, "scaled": scaled,
+        "expressions": expressions, "repeated": repeated, "inert": inert, "turned": turned, "mirrored": mirrored, "scaled": scaled,
         "reframed": reframed, "reversed": reversed_axis, "reopened": reopened, "split": split, "framed": framed}
