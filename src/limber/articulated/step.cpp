@@ -153,6 +153,18 @@ bool Stepper::solve_midpoint(double t, double h) {
   return true;
 }
 
+// Near rest nothing is left to compare with but the rounding of the coordinates themselves: radians, and
+// metres of the structure's size.
+static bool within_rounding(const SystemData& s, const std::vector<double>& before,
+                            const std::vector<double>& now, double h) {
+  for (const multibody::Link& link : s.tree.links())
+    for (int k = 0; k < link.dofs; ++k) {
+      const double unit = is_rotational(link.kind, k) ? 1 : s.size;
+      if (!(std::abs(now[link.v + k] - before[link.v + k]) * h * h <= 1e-13 * unit)) return false;
+    }
+  return true;
+}
+
 bool Stepper::solve_implicit_euler(double t, double h) {
   std::copy(state_.a.begin(), state_.a.end(), w_.a.begin());
   std::copy(state_.v.begin(), state_.v.end(), w_.v_base.begin());
@@ -208,9 +220,8 @@ bool Stepper::solve_stage(const Stage& stage) {
     ++report_.total_iterations;
     report_.iterations = std::max(report_.iterations, iteration);
     if (!std::isfinite(change)) return fail_non_finite(stage.t);
-    // Near rest nothing is left to compare with but the rounding of the positions themselves.
-    const bool at_rounding = change * h <= 1e-13 * std::min(1.0, s_.size);
-    const bool still = iteration > 3 && change > previous / 2 && (change <= stalled * scale || at_rounding);
+    const bool still = iteration > 3 && change > previous / 2 &&
+                       (change <= stalled * scale || within_rounding(s_, w_.a_new, w_.a, h));
     if (change <= s_.options.tolerance * scale || still) {
       if (scale > 0) report_.residual = std::max(report_.residual, change / scale);
       if (stage.ends_there) place_stage(stage);
