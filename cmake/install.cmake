@@ -21,9 +21,10 @@ set(LIMBER_PUBLIC_HEADERS
   model/load.h
   model/material.h
   model/model.h
+  model/quantity.h
   model/time_function.h
   result/fields.h
-  result/handle.h
+  result/hand.h
   result/recording.h
   result/report.h
   result/snapshot.h

@@ -227,7 +227,7 @@ TEST(Hand, BalancesTheSpringsOfAChain) {
     adaptive::observe(system, state, workspace, at);
     const std::size_t points = at.points.size(), scalars = at.scalars.size();
     const Vec3 tip = at.positions.back() + math::to_matrix(at.rotations.back()) * Vec3(0.1, 0, 0);
-    result::Handle handle;
+    result::Hand handle;
     handle.index = static_cast<int>(model.bodies().size()) - 1;
     handle.p = {0.1, 0, 0};
     handle.stiffness = 40;
@@ -281,10 +281,10 @@ TEST(Hand, CannotHoldWhatDoesNotMove) {
   adaptive::System system = adaptive::compile(model, {});
   adaptive::State state = system.rest();
   adaptive::Workspace workspace(system);
-  result::Handle handle;
+  result::Hand handle;
   handle.index = 99;
   EXPECT_FALSE(adaptive::hold(system, state, workspace, handle));
-  handle.on = result::Handle::On::point;
+  handle.on = result::Hand::On::point;
   handle.index = 0;
   EXPECT_FALSE(adaptive::hold(system, state, workspace, handle));
 }

@@ -19,7 +19,7 @@ from pathlib import Path
 
 METHODS = ("chain", "articulated", "rom", "thread", "adaptive")
 BASE = {"math", "model", "result"}
-SHARED = {"elastic", "multibody", "contact"}
+SHARED = {"elastic", "multibody", "contact", "observe"}
 BELOW_SIM = BASE | SHARED | set(METHODS)
 
 # folder -> folders it may include, besides itself
@@ -30,6 +30,7 @@ ARROWS = {
     "elastic": BASE,
     "multibody": BASE,
     "contact": BASE,
+    "observe": BASE | {"elastic"},
     **{method: BASE | SHARED for method in METHODS},
     "sim": BELOW_SIM,
     "scene": BELOW_SIM | {"sim"},

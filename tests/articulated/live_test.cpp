@@ -61,7 +61,7 @@ TEST(Handle, IsASpringAndADamper) {
     const System s = oscillator(m, integrator);
     State state = s.rest();
     Workspace w(s);
-    ASSERT_TRUE(hold(s, w, {result::Handle::On::frame, 0, Vec3::Zero(), target, k, d}));
+    ASSERT_TRUE(hold(s, w, {result::Hand::On::frame, 0, Vec3::Zero(), target, k, d}));
     Vec3 x = Vec3::Zero(), v = Vec3::Zero();
     result::Snapshot snapshot;
     for (int i = 0; i < 100; ++i) {
@@ -88,7 +88,7 @@ TEST(Handle, ReleasedItChangesNoBit) {
   const System s = compile(cantilever(6));
   State plain = s.rest(), other = s.rest();
   Workspace w(s), w2(s);
-  ASSERT_TRUE(hold(s, w2, {result::Handle::On::point, 5, Vec3::Zero(), Vec3(1, 1, 1), 1e4, 3}));
+  ASSERT_TRUE(hold(s, w2, {result::Hand::On::point, 5, Vec3::Zero(), Vec3(1, 1, 1), 1e4, 3}));
   release(s, w2);
   for (int i = 0; i < 20; ++i) {
     ASSERT_TRUE(step(s, plain, w, 1e-3).ok());
@@ -101,7 +101,7 @@ TEST(Handle, RefusesWhatIsNotThere) {
   const System s = compile(cantilever(4));
   Workspace w(s);
   for (const int index : {-1, 1000})
-    for (const auto on : {result::Handle::On::frame, result::Handle::On::point})
+    for (const auto on : {result::Hand::On::frame, result::Hand::On::point})
       EXPECT_FALSE(hold(s, w, {on, index, Vec3::Zero(), Vec3::Zero(), 1, 1}));
 }
 

@@ -370,5 +370,32 @@ TEST(BeamLinks, ACornerInsideALinkIsDrawnAndWeighed) {
       1e-14);
 }
 
+// Springs know their rest lengths from here on: as given, or as things stand at t = 0, where a given motion
+// counts and not the joint's position.
+TEST(BeamLinks, SpringsAreAtEaseAtTheStart) {
+  ModelBuilder b;
+  Body body;
+  body.name = "a";
+  body.inertia = Inertia::about_com(1, Vec3::Zero(), Mat3::Identity());
+  Joint slide;
+  slide.name = "slide", slide.kind = JointKind::prismatic, slide.child = b.add(body);
+  slide.position[0] = 7;
+  const JointId joint = b.add(slide);
+  for (const double length : {-1.0, 0.25}) {
+    Spring spring;
+    spring.name = length < 0 ? "at ease" : "given";
+    spring.a.body = BodyId{0}, spring.b.p = Vec3(0, 0, 1);
+    spring.stiffness = 1, spring.rest_length = length;
+    b.add(spring);
+  }
+  EXPECT_EQ(beams_to_links(b.build()).model.springs()[0].rest_length, 6);
+  PrescribedMotion motion;
+  motion.joint = joint, motion.position[0] = TimeFunction(5);
+  b.add(motion);
+  const LinkedModel moved = beams_to_links(b.build());
+  EXPECT_EQ(moved.model.springs()[0].rest_length, 4);
+  EXPECT_EQ(moved.model.springs()[1].rest_length, 0.25);
+}
+
 }  // namespace
 }  // namespace limber::elastic

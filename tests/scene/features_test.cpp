@@ -163,7 +163,7 @@ std::vector<Case> cases() {
   add("position of a free joint at t = 0",
       arm(sprung + flight + "    position: §[0, 0, 0, 1 cm, 0, 0]\n", block), arm(sprung + flight, block));
   add("velocity of a joint at t = 0", arm(sprung + "    velocity: §1 rad/s\n"), plain_arm);
-  add("position of a joint at t = 0, where springs or ties are at ease there",
+  add("position at t = 0 of a joint whose motion is given",
       arm(sprung + motion + "    position: §3 deg\n", "", to_world), arm(sprung + motion, "", to_world));
   add("velocity at t = 0 of a joint whose motion is given", driven(motion + "    velocity: §1 rad/s\n"),
       driven(motion));
@@ -328,6 +328,7 @@ std::vector<Case> cases() {
   probe("probe of the position or rotation of a place", "cord.tip.position");
   probe("probe of the position or rotation of a place", "cord.tip.rotation");
   probe("probe of the velocity of a place", "cord.tip.velocity");
+  probe("probe of the velocity of a place", "cord.tip.speed");
   probe("probe of the velocity of a place", "cord.tip.angular_velocity");
   for (const char* q : {"length", "tension"})
     add("probe of a spring", spring("probes:\n  - §string." + std::string(q) + "\n"), spring(""));
@@ -337,9 +338,11 @@ std::vector<Case> cases() {
   for (const char* q : {"dissipated", "work", "remainder"})
     probe("probe of dissipated energy, work or remainder",
           "{name: energy." + std::string(q) + ", quantity: " + q + "_energy}");
-  probe("probe of an energy under a name of its own", "{name: all, quantity: total_energy}");
-  add("probe of contact under a name of its own",
-      lying("", "", "probes:\n  - §{name: touching, quantity: contact_count}\n"), lying(""));
+  probe("probe of gravity's, elastic or total energy", "{name: all, quantity: total_energy}");
+  for (const auto& scene : {lying("", "", "probes:\n  - §{name: touching, quantity: contact_count}\n"),
+                            sliding("", "", "probes:\n  - §{name: touching, quantity: contact_count}\n")})
+    add("probe of contact: count, overlap", scene,
+        other(scene, "probes:\n  - §{name: touching, quantity: contact_count}\n", ""));
   return all;
 }
 

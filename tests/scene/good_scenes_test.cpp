@@ -212,7 +212,8 @@ TEST(Probes, FindPlacesJointsSpringsAndEnergies) {
       "springs: {cord: {between: [a, b], stiffness: 1}}\n"
       "probes: [a.position, hinge.position, hinge.angle, hinge.velocity, hinge.force, cord.length, "
       "energy.total, b.joint.velocity,\n"
-      "         {name: middle, quantity: velocity, on: {on: a, at: [1 cm, 0, 0]}}]\n");
+      "         b.speed, energy.remainder, {name: middle, quantity: velocity, on: {on: a, at: [1 cm, 0, "
+      "0]}}]\n");
   const auto p = s.model.probes();
   EXPECT_EQ(p[0].quantity, Quantity::position);
   EXPECT_EQ(p[1].quantity, Quantity::joint_position);
@@ -223,8 +224,10 @@ TEST(Probes, FindPlacesJointsSpringsAndEnergies) {
   EXPECT_EQ(p[5].spring, SpringId{0});
   EXPECT_EQ(p[6].quantity, Quantity::total_energy);
   EXPECT_EQ(p[7].joint, JointId{1});
-  EXPECT_EQ(p[8].name, "middle");
-  EXPECT_DOUBLE_EQ(p[8].at.p.x(), 0.01);
+  EXPECT_EQ(p[8].quantity, Quantity::speed);
+  EXPECT_EQ(p[9].quantity, Quantity::remainder_energy);
+  EXPECT_EQ(p[10].name, "middle");
+  EXPECT_DOUBLE_EQ(p[10].at.p.x(), 0.01);
 }
 
 TEST(Parameters, ReferToEachOtherAndAreOverridden) {

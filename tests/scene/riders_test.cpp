@@ -100,6 +100,15 @@ TEST(Spring, TakesItsStiffnessFromEA) {
             "test.yaml:3:40: springs.s.EA: the cable has no length\n");
 }
 
+// Its length at t = 0 is that of where the given motion begins, wherever that is written.
+TEST(Cables, StiffnessByWhereMotionsBegin) {
+  const Scene s = parse_text(
+      "bodies: {a: {sphere: 1}}\njoints: {slide: {type: prismatic, child: a, axis: [0, 0, 1], position: 9}}\n"
+      "springs: {s: {between: [a, {on: world, at: [0, 0, 1]}], EA: 12 N}}\n"
+      "motions: [{joint: slide, position: 5 m}]\n");
+  EXPECT_DOUBLE_EQ(s.model.springs()[0].stiffness, 3);
+}
+
 TEST(Chain, BendsOntoACircle) {
   // 40 chords of an arc over 24 m that turns by 30 degrees end where the arc does.
   const Scene s = parse_text(

@@ -205,8 +205,8 @@ TEST(Carried, IsPulledAt) {
   const System system = compile(bob.model());
   State state = system.rest();
   Workspace w(system);
-  result::Handle handle;
-  handle.on = result::Handle::On::frame, handle.index = 0;
+  result::Hand handle;
+  handle.on = result::Hand::On::frame, handle.index = 0;
   handle.p = Vec3(0, 0, -0.02), handle.target = Vec3(0, 0, -1.2), handle.stiffness = 200;
   ASSERT_TRUE(hold(system, w, handle));
   ASSERT_TRUE(solve_static(system, state, w).report.ok());

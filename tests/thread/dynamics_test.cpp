@@ -219,8 +219,8 @@ TEST(Live, AHandPullsAsASpring) {
   Workspace w(system);
   const int tip = system.layout().polylines[0].points - 1;
   const double EI = rope.E * rope.I(), k = 6 * EI;
-  result::Handle handle;
-  handle.on = result::Handle::On::point, handle.index = tip;
+  result::Hand handle;
+  handle.on = result::Hand::On::point, handle.index = tip;
   handle.target = Vec3(1, 0, 0.015), handle.stiffness = k, handle.damping = 0.02 * k;
   ASSERT_TRUE(hold(system, w, handle));
   for (int i = 0; i < 1500; ++i) ASSERT_TRUE(step(system, state, w, 5e-3).ok());
@@ -234,7 +234,7 @@ TEST(Live, AHandPullsAsASpring) {
   EXPECT_NEAR(f[1].values[0], 3 * EI * 0.01, 0.03 * 3 * EI * 0.01);  // the moment at the clamp
   release(w);
   EXPECT_EQ(pull(system, state, w).force.norm(), 0);
-  handle.on = result::Handle::On::frame;
+  handle.on = result::Hand::On::frame;
   EXPECT_FALSE(hold(system, w, handle));
 }
 
@@ -321,9 +321,9 @@ TEST(Live, CutsAndGoesOn) {
   go(20);
   const double z1 = centre(1).first.z(), t1 = state.t;
   const double v1 = (z1 - z_cut) / (t1 - t_cut) - 0.5 * 9.81 * (t1 - t_cut), mass = 1100 * rope.A() * 0.25;
-  result::Handle handle;
+  result::Hand handle;
   const auto [at, point] = centre(2);
-  handle.on = result::Handle::On::point, handle.index = point;
+  handle.on = result::Hand::On::point, handle.index = point;
   handle.target = at, handle.stiffness = 40 * mass * 9.81, handle.damping = 5 * mass * 9.81;
   ASSERT_TRUE(hold(system, *w, handle));
   go(100);

@@ -299,5 +299,52 @@ TEST(Rest, GreenLagrangeAgrees) {
   EXPECT_LT((tip[0] - tip[1]).norm(), 2e-3);
 }
 
+// Elements that are split are joined again at once: the mesh does not settle, and the result says so.
+TEST(Rest, AMeshThatDoesNotSettleIsTold) {
+  for (const double join : {0.4, 1.9}) {
+    Rope rope;
+    rope.elements = 4;
+    rope.options.levels = 2, rope.options.bend = 0.2, rope.options.join = join;
+    rope.tip_moment = Vec3(0, 0, rope.E * rope.I());  // 1 rad in all, 0.25 in an element
+    const System system = rope.build();
+    State state = system.rest();
+    Workspace w(system);
+    const StaticResult r = solve_static(system, state, w);
+    ASSERT_TRUE(r.report.ok()) << r.report.message;
+    EXPECT_EQ(r.report.warning.empty(), join < 1) << r.report.warning;
+  }
+}
+
+// A spring that is at ease at the start is as long as the body stands then: where its motion begins.
+TEST(Rest, ASpringIsAtEaseWhereMotionsBegin) {
+  Rope rope;
+  rope.elements = 4;
+  Body hand;
+  hand.name = "hand", hand.inertia.m = 1;
+  Joint slide;
+  slide.name = "slide", slide.kind = JointKind::prismatic, slide.child = rope.builder.add(hand);
+  slide.X_PF.p = Vec3(1, 0, 0);
+  PrescribedMotion motion;
+  motion.joint = rope.builder.add(slide);
+  motion.position[0] = TimeFunction(0.3);
+  rope.builder.add(motion);
+  Spring spring;
+  spring.name = "spring";
+  spring.a.beam = rope.builder.add(rope.beam()), spring.a.s = 1;
+  spring.b.body = BodyId{0}, spring.stiffness = 10;
+  const SpringId id = rope.builder.add(spring);
+  for (const Quantity q : {Quantity::spring_length, Quantity::spring_tension}) {
+    Probe p;
+    p.name = info_of(q).name, p.quantity = q, p.spring = id;
+    rope.builder.add(p);
+  }
+  const System system = compile(std::move(rope.builder).build());
+  Workspace w(system);
+  result::Snapshot now;
+  observe(system, system.rest(), w, now);
+  EXPECT_NEAR(now.scalars[0], 0.3, 1e-15);
+  EXPECT_NEAR(now.scalars[1], 0, 1e-14);
+}
+
 }  // namespace
 }  // namespace limber::thread

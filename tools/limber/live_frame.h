@@ -14,7 +14,7 @@
 #include <string>
 
 #include "limber/result/fields.h"
-#include "limber/result/handle.h"
+#include "limber/result/hand.h"
 #include "limber/result/snapshot.h"
 
 namespace limber::cli {

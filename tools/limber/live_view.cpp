@@ -284,8 +284,8 @@ void LiveView::tell_readings() {
 }
 
 void LiveView::grab(const Command& c) {
-  result::Handle h;
-  h.on = c.text("on") == "point" ? result::Handle::On::point : result::Handle::On::frame;
+  result::Hand h;
+  h.on = c.text("on") == "point" ? result::Hand::On::point : result::Hand::On::frame;
   h.index = static_cast<int>(c.number("index", 0, 2e9));
   h.p = c.vector("p");
   h.target = c.vector("target");
@@ -344,7 +344,7 @@ void LiveView::add_point() {
     auto driver = std::make_unique<sim::Driver>(scene_.model, options_);
     driver->load(driver_->save());
     driver->set_clock(step_, time());
-    const std::optional<result::Handle> held = handle_;
+    const std::optional<result::Hand> held = handle_;
     start(std::move(driver));
     if (held && driver_->hold(*held)) handle_ = held;
   }

@@ -85,7 +85,7 @@ class LiveView {
   bool answer_wanted_ = false, dragged_ = false;
   double strength_ = 0;  // of the handle [N/m]
   double mass_ = 1;
-  std::optional<result::Handle> handle_;
+  std::optional<result::Hand> handle_;
   std::string read_name_;
   std::optional<result::RecordingWriter> recording_;
 };

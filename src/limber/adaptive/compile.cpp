@@ -8,7 +8,6 @@
 #include "limber/adaptive/system.h"
 #include "limber/math/enclosing_ball.h"
 #include "limber/model/features.h"
-#include "limber/model/probe_units.h"
 
 namespace limber::adaptive {
 namespace {
@@ -100,18 +99,12 @@ void set_weights(SystemData& s) {
 }
 
 void compile_ties(SystemData& s) {
-  const std::vector<Pose> X_WB = s.model.initial_poses();
-  const auto world_point = [&](const Attachment& a) {
-    return a.on_world() ? a.p : Vec3(X_WB[a.body.value] * a.p);
-  };
   for (const Spring& spring : s.model.springs()) {
     const LinkPoint a = s.link_point(spring.a), b = s.link_point(spring.b);
-    const double length = (world_point(spring.a) - world_point(spring.b)).norm();
     TiedSpring tied;
     tied.link_a = a.link, tied.link_b = b.link;
     tied.p_a = a.p, tied.p_b = b.p;
-    tied.law = {spring.stiffness, spring.damping, spring.rest_length >= 0 ? spring.rest_length : length,
-                spring.tension_only};
+    tied.law = elastic::law_of(spring);
     tied.acts = a.link != b.link;
     s.tied_springs.push_back(tied);
   }
@@ -148,64 +141,13 @@ void compile_loads(SystemData& s) {
 void lay_out(SystemData& s) {
   s.layout.title = s.model.title();
   s.layout.frame_value = "activity";
-  std::vector<char> fixed(s.tree.size());
-  for (int i = 0; i < s.tree.size(); ++i) {
-    const Body& body = s.model.bodies()[i];
-    const int p = s.tree[i].parent;
-    fixed[i] = s.tree[i].kind == JointKind::fixed && (p < 0 || fixed[p]);
-    s.layout.frames.push_back({body.name, body.shapes, body.color, fixed[i] != 0});
-  }
-  for (const elastic::BeamTrace& trace : s.traces)
-    s.layout.polylines.push_back({trace.name, static_cast<int>(trace.points.size()), 0, {}});
-  for (const Spring& spring : s.model.springs()) s.layout.polylines.push_back({spring.name, 2, 0, {}});
-
-  const auto add = [&](const std::string& name, const char* unit, const Column& column) {
-    s.layout.scalars.push_back({name, unit});
-    s.columns.push_back(column);
-  };
-  constexpr const char* axes[] = {".x", ".y", ".z"};
-  for (const Probe& p : s.model.probes()) {
-    Column c;
-    c.quantity = p.quantity;
-    if (p.quantity <= Quantity::angular_velocity) {
-      c.at = s.link_point(p.at);
-      for (int k = 0; k < 3; ++k) {
-        c.component = k;
-        add(p.name + axes[k], unit_of(p.quantity), c);
-      }
-    } else if (p.quantity <= Quantity::joint_force) {
-      c.link = p.joint.value;
-      const JointKind kind = s.tree[c.link].kind;
-      for (int k = 0; k < dof_count(kind); ++k) {
-        c.component = k;
-        add(dof_count(kind) == 1 ? p.name : fmt::format("{}.{}", p.name, k),
-            unit_of(p.quantity, is_rotational(kind, k)), c);
-      }
-    } else if (p.quantity <= Quantity::spring_tension) {
-      c.spring = p.spring.value;
-      add(p.name, unit_of(p.quantity), c);
-    }  // energies are always there, below
-  }
-  for (const auto& [name, quantity] : {std::pair{"energy.gravity", Quantity::gravity_energy},
-                                       {"energy.elastic", Quantity::elastic_energy},
-                                       {"energy.total", Quantity::total_energy}}) {
-    Column c;
-    c.quantity = quantity;
-    add(name, "J", c);
-  }
-  using Own = Column::Own;
-  const auto own = [&](const char* name, const char* unit, Own what) {
-    Column c;
-    c.own = what;
-    add(name, unit, c);
-  };
-  own("adaptive.active_joints", "", Own::active);
-  own("adaptive.error_bound", "", Own::bound);
-  own("adaptive.total_acceleration", "rad/s2", Own::total);
-  own("adaptive.largest_move", "rad", Own::distance);
-  own("adaptive.settled", "", Own::settled);
-  own("adaptive.by_pass", "", Own::by_pass);
-  if (!s.tied_loops.empty()) own("adaptive.loop_gap", "m", Own::gap);
+  observe::add_bodies(s.model, s.layout);
+  observe::add_beams(s.traces, s.layout);
+  observe::add_springs(s.model, s.layout);
+  s.columns = observe::columns_for(s.model, Question::adaptive_run);
+  observe::add_columns(s.model, s.columns, s.layout);
+  for (const OwnColumn& own : own_columns)
+    if (!own.of_loops || !s.tied_loops.empty()) s.layout.scalars.push_back({own.name, own.unit});
 }
 
 }  // namespace

@@ -9,19 +9,6 @@
 namespace limber::adaptive {
 namespace {
 
-// The body that carries a point of the snapshot, and where on it.
-LinkPoint carrier_of(const SystemData& s, int index) {
-  if (index < 0) return {};
-  for (const elastic::BeamTrace& trace : s.traces) {
-    if (index < static_cast<int>(trace.points.size()))
-      return s.link_point({trace.bodies[index], {}, 0, trace.points[index]});
-    index -= static_cast<int>(trace.points.size());
-  }
-  const std::size_t spring = static_cast<std::size_t>(index) / 2;
-  if (spring >= s.model.springs().size()) return {};
-  return s.link_point(index % 2 == 0 ? s.model.springs()[spring].a : s.model.springs()[spring].b);
-}
-
 Pose pose_of_link(const SystemData& s, const State& state, int link) {
   Pose X = Pose::identity();
   for (int i = link; i >= 0; i = s.tree[i].parent)
@@ -38,20 +25,18 @@ void become(std::shared_ptr<SystemData> data, System& system, State& state, Work
 
 }  // namespace
 
-bool hold(System& system, State& state, Workspace& workspace, const result::Handle& handle) {
+bool hold(System& system, State& state, Workspace& workspace, const result::Hand& grip) {
   const SystemData& s = system.data();
-  const bool frame = handle.on == result::Handle::On::frame;
-  if (frame && (handle.index < 0 || handle.index >= s.tree.size())) return false;
-  const LinkPoint at =
-      frame ? s.link_point({BodyId{handle.index}, {}, 0, handle.p}) : carrier_of(s, handle.index);
-  if (at.link < 0 || s.layout.frames[at.link].fixed) return false;
+  const std::optional<Attachment> on = observe::held_place(s.traces, s.model, grip);
+  if (!on || on->on_world() || s.layout.frames[on->body.value].fixed) return false;
+  const LinkPoint at = s.link_point(*on);
   TiedSpring hand;
   hand.link_a = -1, hand.link_b = at.link;
-  hand.p_a = handle.target, hand.p_b = at.p;
-  hand.law = {handle.stiffness, handle.damping, 0, false};
+  hand.p_a = grip.target, hand.p_b = at.p;
+  hand.law = {grip.stiffness, grip.damping, 0, false};
   const TiedSpring* held = s.hand >= 0 ? &s.tied_springs[s.hand] : nullptr;
   const bool there = held && held->link_b == at.link && held->p_b == at.p &&
-                     held->law.stiffness == handle.stiffness && held->law.damping == handle.damping;
+                     held->law.stiffness == grip.stiffness && held->law.damping == grip.damping;
   if (!there) {
     auto data = std::make_shared<SystemData>(s);
     if (data->hand >= 0) data->tied_springs.pop_back();
@@ -59,7 +44,7 @@ bool hold(System& system, State& state, Workspace& workspace, const result::Hand
     data->tied_springs.push_back(hand);
     become(std::move(data), system, state, workspace);
   }
-  workspace.data().hand_target = handle.target;
+  workspace.data().hand_target = grip.target;
   return true;
 }
 

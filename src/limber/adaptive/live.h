@@ -2,14 +2,14 @@
 #pragma once
 
 #include "limber/adaptive/adaptive.h"
-#include "limber/result/handle.h"
+#include "limber/result/hand.h"
 
 namespace limber::adaptive {
 
 // A hand on a body, from the next step on: f = k (target − p), as a spring to the ground is one of the ties
 // (ties.h). Where it holds decides which paths of the assembly tree a step looks at, so that a new place
 // makes a new system and workspace; a new target does not. False if there is no such part, or it cannot move.
-bool hold(System& system, State& state, Workspace& workspace, const result::Handle& handle);
+bool hold(System& system, State& state, Workspace& workspace, const result::Hand& hand);
 void release(System& system, State& state, Workspace& workspace);
 result::Pull pull(const System& system, const State& state, Workspace& workspace);  // zero if nothing is held
 

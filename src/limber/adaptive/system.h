@@ -10,6 +10,8 @@
 #include "limber/elastic/beam_links.h"
 #include "limber/elastic/joint_law.h"
 #include "limber/multibody/aba.h"
+#include "limber/observe/columns.h"
+#include "limber/observe/layout.h"
 
 namespace limber::adaptive {
 
@@ -26,16 +28,20 @@ struct CompiledLoad {
   int body = 0;  // index into SystemData::loaded
 };
 
-// A scalar column of the layout: a probe's quantity, or one of the method's own.
-struct Column {
-  enum class Own : std::uint8_t { none, active, bound, total, distance, settled, by_pass, gap };
-  Own own = Own::none;
-  Quantity quantity = Quantity::position;
-  LinkPoint at;
-  int link = -1;
-  int spring = -1;
-  int component = 0;
+// The method's own columns, after those of probes and energies.
+struct OwnColumn {
+  const char *name, *unit;
+  double (*value)(const State& state);
+  bool of_loops = false;
 };
+inline constexpr OwnColumn own_columns[] = {
+    {"adaptive.active_joints", "", [](const State& s) -> double { return s.active; }},
+    {"adaptive.error_bound", "", [](const State& s) { return s.bound; }},
+    {"adaptive.total_acceleration", "rad/s2", [](const State& s) { return s.total; }},
+    {"adaptive.largest_move", "rad", [](const State& s) { return s.distance; }},
+    {"adaptive.settled", "", [](const State& s) -> double { return s.settled_at >= 0; }},
+    {"adaptive.by_pass", "", [](const State& s) -> double { return s.tree == 0; }},
+    {"adaptive.loop_gap", "m", [](const State& s) { return s.gap; }, true}};
 
 // A node on the way from a root to a loaded body; parents first.
 struct PathNode {
@@ -74,7 +80,7 @@ struct SystemData {
   bool only_held() const { return hand == 0 && tied_loops.empty(); }  // no tie but a hand
 
   result::Layout layout;
-  std::vector<Column> columns;
+  std::vector<Probe> columns;  // of the layout's scalars, before the method's own
 
   LinkPoint link_point(const Attachment& a) const {
     if (a.on_world()) return {-1, a.p};

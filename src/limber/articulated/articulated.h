@@ -56,7 +56,8 @@ struct State {
   std::vector<double> v;                // joint rates in tree order
   std::vector<double> a;                // last accelerations: the first guess of the next step
   double part = 0;                      // [s] last part of an adaptive step
-  double dissipated = 0, work = 0;      // [J] since the start: taken by dampers, given by loads and drives
+  double energy0 = 0;                   // [J] total that it started from
+  double dissipated = 0, work = 0;      // [J] since then: taken by dampers, given by loads and drives
   double made = 0;                      // [J] out of nothing by the integrator, less what it lost by mistake
   double at_stake = 0;                  // [J] most that moved in a step so far
   std::string save() const;             // bytes
@@ -102,5 +103,8 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
 
 void observe(const System& system, const State& state, Workspace& workspace, result::Snapshot& snapshot);
 result::Energy energy(const System& system, const State& state, Workspace& workspace);
+// The balance of energy starts here: rest() does it for the model's start, who puts the state elsewhere does
+// it again.
+void open_ledger(const System& system, State& state, Workspace& workspace);
 
 }  // namespace limber::articulated

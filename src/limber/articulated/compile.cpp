@@ -8,7 +8,6 @@
 #include "limber/elastic/section_constants.h"
 #include "limber/math/enclosing_ball.h"
 #include "limber/model/features.h"
-#include "limber/model/probe_units.h"
 
 namespace limber::articulated {
 namespace {
@@ -87,15 +86,8 @@ int pair_of(SystemData& s, int a, int b) {
 }
 
 void compile_springs(SystemData& s) {
-  const std::vector<Pose> X_WB = s.model.initial_poses();
-  const auto world_point = [&](const Attachment& a) {
-    return a.on_world() ? a.p : Vec3(X_WB[a.body.value] * a.p);
-  };
   for (const Spring& spring : s.model.springs()) {
-    const double length = (world_point(spring.a) - world_point(spring.b)).norm();
-    const elastic::SpringParameters law{spring.stiffness, spring.damping,
-                                        spring.rest_length >= 0 ? spring.rest_length : length,
-                                        spring.tension_only};
+    const elastic::SpringParameters law = elastic::law_of(spring);
     s.springs.push_back({s.link_point(spring.a), s.link_point(spring.b), law});
     const bool a_on_ground = spring.a.on_world(), b_on_ground = spring.b.on_world();
     if ((a_on_ground && b_on_ground) || spring.a.body == spring.b.body) continue;
@@ -206,65 +198,14 @@ void measure_size(SystemData& s) {
   if (const double radius = math::enclosing_ball(points).radius; radius > 0) s.size = 2 * radius;
 }
 
-void lay_out_shapes(SystemData& s) {
-  std::vector<char> fixed(s.tree.size());
-  for (int i = 0; i < s.tree.size(); ++i) {
-    const Body& body = s.model.bodies()[i];
-    const int p = s.tree[i].parent;
-    fixed[i] = s.tree[i].kind == JointKind::fixed && (p < 0 || fixed[p]);
-    s.layout.frames.push_back({body.name, body.shapes, body.color, fixed[i] != 0});
-  }
+void lay_out(SystemData& s) {
+  s.layout.title = s.model.title();
+  observe::add_bodies(s.model, s.layout);
   for (const Rider& r : s.model.riders()) s.layout.frames.push_back({r.name, r.shapes, r.color, false});
-  for (const elastic::BeamTrace& trace : s.traces)
-    s.layout.polylines.push_back({trace.name, static_cast<int>(trace.points.size()), 0, {}});
-  for (const Spring& spring : s.model.springs()) s.layout.polylines.push_back({spring.name, 2, 0, {}});
-}
-
-void lay_out_scalars(SystemData& s) {
-  constexpr const char* axes[] = {".x", ".y", ".z"};
-  const auto add = [&](const std::string& name, std::string unit, Column column) {
-    s.layout.scalars.push_back({name, std::move(unit)});
-    s.columns.push_back(column);
-  };
-  for (const Probe& p : s.model.probes()) {
-    switch (p.quantity) {
-      case Quantity::position:
-      case Quantity::velocity:
-      case Quantity::rotation:
-      case Quantity::angular_velocity:
-        for (int k = 0; k < 3; ++k)
-          add(p.name + axes[k], unit_of(p.quantity), {p.quantity, s.link_point(p.at), -1, -1, k});
-        break;
-      case Quantity::joint_position:
-      case Quantity::joint_velocity:
-      case Quantity::joint_force: {
-        const bool closing = p.loop.value >= 0;
-        const JointKind kind = closing ? s.loops[p.loop.value].kind : s.tree[p.joint.value].kind;
-        for (int k = 0; k < dof_count(kind); ++k)
-          add(dof_count(kind) == 1 ? p.name : fmt::format("{}.{}", p.name, k),
-              unit_of(p.quantity, is_rotational(kind, k)),
-              {p.quantity, {}, p.joint.value, -1, k, p.loop.value});
-        break;
-      }
-      case Quantity::spring_length:
-      case Quantity::spring_tension:
-        add(p.name, unit_of(p.quantity), {p.quantity, {}, -1, p.spring.value, 0});
-        break;
-      case Quantity::rider_position:
-        for (int k = 0; k < 3; ++k)
-          add(p.name + axes[k], unit_of(p.quantity), {p.quantity, {}, -1, -1, k, -1, p.rider.value});
-        break;
-      default:
-        break;  // energies are always there, below; what threads have is refused
-    }
-  }
-  add("energy.kinetic", "J", {Quantity::kinetic_energy, {}, -1, -1, 0});
-  add("energy.gravity", "J", {Quantity::gravity_energy, {}, -1, -1, 0});
-  add("energy.elastic", "J", {Quantity::elastic_energy, {}, -1, -1, 0});
-  add("energy.total", "J", {Quantity::total_energy, {}, -1, -1, 0});
-  add("energy.dissipated", "J", {Quantity::dissipated_energy, {}, -1, -1, 0});
-  add("energy.work", "J", {Quantity::work_energy, {}, -1, -1, 0});
-  add("energy.remainder", "J", {Quantity::remainder_energy, {}, -1, -1, 0});
+  observe::add_beams(s.traces, s.layout);
+  observe::add_springs(s.model, s.layout);
+  s.columns = observe::columns_for(s.model, Question::articulated_run);
+  observe::add_columns(s.model, s.columns, s.layout);
 }
 
 // A joint that can move must move something: one solve at the start finds the massless body that would not.
@@ -325,7 +266,6 @@ LinkPoint SystemData::link_point(const Attachment& a) const {
 
 SystemData::SystemData(elastic::LinkedModel linked, const Options& opts)
     : model(std::move(linked.model)), traces(std::move(linked.traces)), options(opts), tree(model) {
-  layout.title = model.title();
   compile_joints(*this);
   compile_body_forces(*this);
   compile_springs(*this);
@@ -333,8 +273,7 @@ SystemData::SystemData(elastic::LinkedModel linked, const Options& opts)
   compile_riders(*this);
   choose_solver(*this);
   measure_size(*this);
-  lay_out_shapes(*this);
-  lay_out_scalars(*this);
+  lay_out(*this);
 }
 
 WorkspaceData::WorkspaceData(const SystemData& s)

@@ -104,13 +104,13 @@ void add_ground_springs(const SystemData& s, const Weights& weights, WorkspaceDa
 // A spring of no length to where the hand is.
 void add_held_point(const Weights& weights, WorkspaceData& w) {
   if (!w.held) return;
-  const HeldPoint& held = *w.held;
+  const Held& held = *w.held;
   const LinkMotion& m = w.links[held.at.link];
   const Vec3 v = m.V.tail<3>() + m.V.head<3>().cross(held.at.p);  // in M, as all here
-  const Vec3 d = m.X_WM.R.transpose() * (held.target - m.X_WM.p) - held.at.p;
-  const Vec3 f = held.stiffness * d - held.damping * v;
-  w.wrench[held.at.link] += force_at(held.at.p, f - weights.ahead * held.stiffness * v);
-  const Mat3 Q = (weights.d * held.damping + weights.k * held.stiffness) * Mat3::Identity();
+  const Vec3 d = m.X_WM.R.transpose() * (held.hand.target - m.X_WM.p) - held.at.p;
+  const Vec3 f = held.hand.force(d, v);
+  w.wrench[held.at.link] += force_at(held.at.p, f - weights.ahead * held.hand.stiffness * v);
+  const Mat3 Q = (weights.d * held.hand.damping + weights.k * held.hand.stiffness) * Mat3::Identity();
   w.body_block[held.block] += between_points(held.at.p, Q, held.at.p);
   w.work_power += f.dot(v);
 }

@@ -13,19 +13,6 @@
 namespace limber::articulated {
 namespace {
 
-// The link that carries a point of the snapshot; −1: none that moves.
-LinkPoint carrier_of(const SystemData& s, int index) {
-  if (index < 0) return {};
-  for (const elastic::BeamTrace& trace : s.traces) {
-    if (index < static_cast<int>(trace.points.size()))
-      return s.link_point({trace.bodies[index], {}, 0, trace.points[index]});
-    index -= static_cast<int>(trace.points.size());
-  }
-  const int spring = index / 2;
-  if (spring >= static_cast<int>(s.springs.size())) return {};
-  return index % 2 == 0 ? s.springs[spring].a : s.springs[spring].b;
-}
-
 void update_links(const SystemData& s, const State& state, WorkspaceData& w) {
   multibody::kinematics(s.tree, state.q.data(), state.v.data(), w.links, w.workers.get());
 }
@@ -89,17 +76,12 @@ double bending_stress(const SystemData& s, const State& state, const BeamFibres&
 
 }  // namespace
 
-bool hold(const System& system, Workspace& workspace, const result::Handle& handle) {
+bool hold(const System& system, Workspace& workspace, const result::Hand& hand) {
   const SystemData& s = system.data();
   WorkspaceData& w = workspace.data();
-  LinkPoint at;
-  if (handle.on == result::Handle::On::frame) {
-    if (handle.index < 0 || handle.index >= s.tree.size()) return false;
-    at = s.link_point({BodyId{handle.index}, {}, 0, handle.p});
-  } else {
-    at = carrier_of(s, handle.index);
-  }
-  if (at.link < 0) return false;
+  const std::optional<Attachment> on = observe::held_place(s.traces, s.model, hand);
+  if (!on || on->on_world()) return false;
+  const LinkPoint at = s.link_point(*on);
   release(system, workspace);
   // A link without a block of its own gets one for as long as it is held.
   int& block = w.body_block_index[at.link];
@@ -107,7 +89,7 @@ bool hold(const System& system, Workspace& workspace, const result::Handle& hand
     block = s.body_blocks;
     w.body_block.resize(s.body_blocks + 1);
   }
-  w.held = HeldPoint{at, handle.target, handle.stiffness, handle.damping, block};
+  w.held = Held{hand, at, block};
   return true;
 }
 
@@ -132,7 +114,7 @@ result::Pull pull(const System& system, const State& state, Workspace& workspace
   const LinkMotion& m = w.links[w.held->at.link];
   const Vec3& p = w.held->at.p;
   const Vec3 point = m.X_WM * p, v = m.X_WM.R * (m.V.tail<3>() + m.V.head<3>().cross(p));
-  return {point, w.held->stiffness * (w.held->target - point) - w.held->damping * v};
+  return {point, w.held->hand.force(w.held->hand.target - point, v)};
 }
 
 void scale_loads(Workspace& workspace, double factor) { workspace.data().load = factor; }
@@ -217,13 +199,15 @@ bool adopt(const System& system, State& state, const result::Layout& layout, con
   state.t = now.time;
   std::fill(state.a.begin(), state.a.end(), 0.0);
   std::fill(state.v.begin(), state.v.end(), 0.0);
-  const double h = now.time - before.time;
-  if (!(h > 0)) return true;
-  std::vector<double> q_before = state.q;
-  coordinates_from(s, frames, before, q_before);
-  for (const multibody::Link& link : s.tree.links())
-    multibody::rates_between(link.kind, q_before.data() + link.q, state.q.data() + link.q, h,
-                             state.v.data() + link.v);
+  if (const double h = now.time - before.time; h > 0) {
+    std::vector<double> q_before = state.q;
+    coordinates_from(s, frames, before, q_before);
+    for (const multibody::Link& link : s.tree.links())
+      multibody::rates_between(link.kind, q_before.data() + link.q, state.q.data() + link.q, h,
+                               state.v.data() + link.v);
+  }
+  Workspace workspace(system);
+  open_ledger(system, state, workspace);
   return true;
 }
 

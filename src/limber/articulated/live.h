@@ -4,13 +4,13 @@
 
 #include "limber/articulated/articulated.h"
 #include "limber/result/fields.h"
-#include "limber/result/handle.h"
+#include "limber/result/hand.h"
 
 namespace limber::articulated {
 
 // A hand on a link, from the next step on: f = k (target − p) − d ṗ, implicit as a spring to the ground is.
 // False if there is no such part, or it cannot be held (the car of a rider).
-bool hold(const System& system, Workspace& workspace, const result::Handle& handle);
+bool hold(const System& system, Workspace& workspace, const result::Hand& hand);
 void release(const System& system, Workspace& workspace);
 int held_body(Workspace& workspace);                                                // −1: none
 result::Pull pull(const System& system, const State& state, Workspace& workspace);  // zero if nothing is held

@@ -2,51 +2,65 @@
 #include <algorithm>
 
 #include "limber/articulated/system.h"
-#include "limber/math/so3.h"
 
 namespace limber::articulated {
 namespace {
 
-struct Observer {
+struct Observer : observe::Source {
   const SystemData& s;
   const State& state;
   const std::vector<LinkMotion>& links;
-  result::Energy energy;
+  result::Energy energies;
 
-  Vec3 world_point(const LinkPoint& at) const { return at.link < 0 ? at.p : links[at.link].X_WM * at.p; }
+  Observer(const SystemData& system, const State& at, const std::vector<LinkMotion>& l,
+           const result::Energy& e)
+      : s(system), state(at), links(l), energies(e) {}
 
-  Vec3 point_quantity(const Column& c) const {
-    if (c.quantity == Quantity::position) return world_point(c.at);
-    if (c.at.link < 0) return Vec3::Zero();
-    const LinkMotion& m = links[c.at.link];
-    switch (c.quantity) {
-      case Quantity::velocity:
-        return m.X_WM.R * (m.V.tail<3>() + m.V.head<3>().cross(c.at.p));
-      case Quantity::rotation:
-        return math::so3_log(m.X_WM.R * s.tree[c.at.link].X_MB.R);
-      default:
-        return m.X_WM.R * m.V.head<3>();
-    }
+  Vec3 position(const Attachment& at) const override {
+    const LinkPoint p = s.link_point(at);
+    return links[p.link].X_WM * p.p;
+  }
+  Mat3 axes(const Attachment& at) const override {
+    return links[at.body.value].X_WM.R * s.tree[at.body.value].X_MB.R;
+  }
+  Vec3 velocity(const Attachment& at) const override {
+    const LinkPoint p = s.link_point(at);
+    const LinkMotion& m = links[p.link];
+    return m.X_WM.R * (m.V.tail<3>() + m.V.head<3>().cross(p.p));
+  }
+  Vec3 angular_velocity(const Attachment& at) const override {
+    const LinkMotion& m = links[at.body.value];
+    return m.X_WM.R * m.V.head<3>();
   }
 
-  elastic::SpringState spring(int index) const {
-    const SpringEnds& e = s.springs[index];
+  observe::JointReading joint(JointId id) const override {
+    const multibody::Link& link = s.tree[id.value];
+    observe::JointReading out;
+    out.position = multibody::get_coordinates(link, state.q.data() + link.q);
+    std::copy_n(state.v.begin() + link.v, link.dofs, out.velocity.data());
+    out.force = joint_force(s, id.value, state.q.data(), state.v.data(), state.t);
+    return out;
+  }
+  observe::JointReading closing_joint(LoopId id) const override {
+    std::vector<LoopState> loops(s.loops.size());
+    place_loops(s, links, loops);
+    const LoopState& at = loops[id.value];
+    const Vec6 rates = loop_rates(s, id.value, at, links);
+    return {at.x, rates, loop_force(s, id.value, at, rates)};
+  }
+  observe::SpringReading spring(SpringId id) const override {
+    const SpringEnds& e = s.springs[id.value];
     const auto pose = [&](const LinkPoint& at) { return at.link < 0 ? Pose{} : links[at.link].X_WM; };
     const auto twist = [&](const LinkPoint& at) {
       return at.link < 0 ? Vec6(Vec6::Zero()) : links[at.link].V;
     };
-    return elastic::spring_state(e.law, pose(e.a), e.a.p, twist(e.a), pose(e.b), e.b.p, twist(e.b));
+    const elastic::SpringState now =
+        elastic::spring_state(e.law, pose(e.a), e.a.p, twist(e.a), pose(e.b), e.b.p, twist(e.b));
+    return {now.length, now.tension};
   }
-
-  double loop_quantity(const Column& c) const {
-    std::vector<LoopState> loops(s.loops.size());
-    place_loops(s, links, loops);
-    const LoopState& at = loops[c.loop];
-    if (c.quantity == Quantity::joint_position) return at.x[c.component];
-    const Vec6 rates = loop_rates(s, c.loop, at, links);
-    return c.quantity == Quantity::joint_velocity ? rates[c.component]
-                                                  : loop_force(s, c.loop, at, rates)[c.component];
-  }
+  Vec3 rider(RiderId id) const override { return rider_pose(id.value).p; }
+  result::Energy energy() const override { return energies; }
+  observe::Ledger ledger() const override { return {state.dissipated, state.work, state.energy0}; }
 
   // On the road between the two links that bear it: x along the road, z as near to up as can be.
   Pose rider_pose(int index) const {
@@ -69,48 +83,6 @@ struct Observer {
     out.R << e_x, e_y, e_x.cross(e_y);
     return out;
   }
-
-  double scalar(const Column& c) const {
-    switch (c.quantity) {
-      case Quantity::position:
-      case Quantity::velocity:
-      case Quantity::rotation:
-      case Quantity::angular_velocity:
-        return point_quantity(c)[c.component];
-      case Quantity::joint_position:
-        if (c.loop >= 0) return loop_quantity(c);
-        return multibody::get_coordinates(s.tree[c.link], state.q.data() + s.tree[c.link].q)[c.component];
-      case Quantity::joint_velocity:
-        if (c.loop >= 0) return loop_quantity(c);
-        return state.v[s.tree[c.link].v + c.component];
-      case Quantity::joint_force:
-        if (c.loop >= 0) return loop_quantity(c);
-        return joint_force(s, c.link, state.q.data(), state.v.data(), state.t)[c.component];
-      case Quantity::spring_length:
-        return spring(c.spring).length;
-      case Quantity::spring_tension:
-        return spring(c.spring).tension;
-      case Quantity::kinetic_energy:
-        return energy.kinetic;
-      case Quantity::gravity_energy:
-        return energy.gravity;
-      case Quantity::elastic_energy:
-        return energy.elastic;
-      case Quantity::total_energy:
-        return energy.total();
-      case Quantity::dissipated_energy:
-        return state.dissipated;
-      case Quantity::work_energy:
-        return state.work;
-      case Quantity::remainder_energy:
-        return energy.total() - s.energy0 + state.dissipated - state.work;
-      case Quantity::rider_position:
-        return rider_pose(c.rider).p[c.component];
-      default:
-        return 0;  // of threads: refused by compile()
-    }
-    return 0;
-  }
 };
 
 result::Energy energy_at(const SystemData& s, const State& state, const std::vector<LinkMotion>& links) {
@@ -128,30 +100,24 @@ result::Energy energy(const System& system, const State& state, Workspace& works
   return energy_at(s, state, w.links);
 }
 
+void open_ledger(const System& system, State& state, Workspace& workspace) {
+  state.energy0 = energy(system, state, workspace).total();
+  state.dissipated = state.work = 0;
+}
+
 void observe(const System& system, const State& state, Workspace& workspace, result::Snapshot& snapshot) {
   const SystemData& s = system.data();
-  const Observer at{s, state, workspace.data().links, energy(system, state, workspace)};
+  const result::Energy energies = energy(system, state, workspace);
+  const Observer at(s, state, workspace.data().links, energies);
   snapshot.resize(s.layout);
   snapshot.time = state.t;
-  for (int i = 0; i < s.tree.size(); ++i) {
-    const Pose X_WB = at.links[i].X_WM * s.tree[i].X_MB;
-    snapshot.rotations[i] = math::to_quat(X_WB.R);
-    snapshot.positions[i] = X_WB.p;
-  }
-  for (std::size_t r = 0; r < s.riders.size(); ++r) {
-    const Pose X = at.rider_pose(static_cast<int>(r));
-    snapshot.rotations[s.tree.size() + r] = math::to_quat(X.R);
-    snapshot.positions[s.tree.size() + r] = X.p;
-  }
-  std::size_t next = 0;
-  for (const elastic::BeamTrace& trace : s.traces)
-    for (std::size_t k = 0; k < trace.points.size(); ++k)
-      snapshot.points[next++] = at.world_point(s.link_point({trace.bodies[k], {}, 0, trace.points[k]}));
-  for (const SpringEnds& e : s.springs) {
-    snapshot.points[next++] = at.world_point(e.a);
-    snapshot.points[next++] = at.world_point(e.b);
-  }
-  for (std::size_t k = 0; k < s.columns.size(); ++k) snapshot.scalars[k] = at.scalar(s.columns[k]);
+  const auto bodies = static_cast<std::size_t>(s.tree.size());
+  for (std::size_t i = 0; i < bodies; ++i)
+    observe::put_frame(at.links[i].X_WM * s.tree[static_cast<int>(i)].X_MB, i, snapshot);
+  for (std::size_t r = 0; r < s.riders.size(); ++r)
+    observe::put_frame(at.rider_pose(static_cast<int>(r)), bodies + r, snapshot);
+  observe::put_lines(s.traces, s.model, at, snapshot);
+  observe::put_columns(s.model, s.columns, at, snapshot);
 }
 
 }  // namespace limber::articulated

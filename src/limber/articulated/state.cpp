@@ -11,6 +11,7 @@ State System::rest() const {
   state.q = s.q0;
   state.v = s.v0;
   state.a.assign(s.tree.v_count(), 0);
+  state.energy0 = s.energy0;
   return state;
 }
 
@@ -27,7 +28,7 @@ std::string State::save() const {
   result::StateWriter out;
   out.put(t), out.put(step);
   out.put(q), out.put(v), out.put(a);
-  out.put(part), out.put(dissipated), out.put(work);
+  out.put(part), out.put(energy0), out.put(dissipated), out.put(work);
   out.put(made), out.put(at_stake);
   return out.take();
 }
@@ -37,7 +38,7 @@ void State::load(const std::string& bytes) {
   result::StateReader in(bytes);
   in.get(copy.t), in.get(copy.step);
   in.get(copy.q), in.get(copy.v), in.get(copy.a);
-  in.get(copy.part), in.get(copy.dissipated), in.get(copy.work);
+  in.get(copy.part), in.get(copy.energy0), in.get(copy.dissipated), in.get(copy.work);
   in.get(copy.made), in.get(copy.at_stake);
   in.end();
   if (copy.step < 0 || copy.part < 0) result::StateReader::out_of_range();

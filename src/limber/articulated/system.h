@@ -15,6 +15,9 @@
 #include "limber/multibody/many_loops.h"
 #include "limber/multibody/parallel_walk.h"
 #include "limber/multibody/pcg.h"
+#include "limber/observe/columns.h"
+#include "limber/observe/layout.h"
+#include "limber/result/hand.h"
 
 namespace limber::articulated {
 
@@ -34,11 +37,10 @@ struct GroundSpring {
   int block = -1;  // body block
 };
 
-// A hand that pulls at a link (live.h).
-struct HeldPoint {
+// Where a hand holds a link (live.h).
+struct Held {
+  result::Hand hand;
   LinkPoint at;
-  Vec3 target;
-  double stiffness = 0, damping = 0;
   int block = -1;  // body block
 };
 
@@ -119,17 +121,6 @@ struct Limit {
   bool upper = true;
 };
 
-// A scalar column of the layout.
-struct Column {
-  Quantity quantity = Quantity::position;
-  LinkPoint at;
-  int link = -1;  // of a joint quantity
-  int spring = -1;
-  int component = 0;
-  int loop = -1;  // of a closing joint's quantity
-  int rider = -1;
-};
-
 struct SpringEnds {
   LinkPoint a, b;
   elastic::SpringParameters law;
@@ -167,11 +158,11 @@ struct SystemData {
   std::shared_ptr<const multibody::LoopPlan> loop_plan;  // of hundreds of loop rows; else null
   double size = 1;                                       // [m] of the structure at the start
   std::string warning;                                   // of the first step
-  double energy0 = 0;                                    // [J] total at the start
+  double energy0 = 0;                                    // [J] total of rest()
   std::vector<double> q0, v0;                            // where it starts: as the model says, loops closed
 
   result::Layout layout;
-  std::vector<Column> columns;  // of the layout's scalars
+  std::vector<Probe> columns;  // of the layout's scalars
 
   LinkPoint link_point(const Attachment& a) const;
   bool worth_threads() const {
@@ -235,7 +226,7 @@ struct WorkspaceData {
   std::vector<double> joint_block;      // (block_count) by evaluate()
   std::vector<Mat6> body_block;         // (body_blocks, and one for what is held) by evaluate()
   std::vector<int> body_block_index;    // (size) as the system's, and of the link that is held
-  std::optional<HeldPoint> held;
+  std::optional<Held> held;
   multibody::AbaWorkspace aba;
   std::vector<JointLock> locks;    // motions first, then limits
   std::vector<int> lock_index;     // (size)

@@ -45,6 +45,7 @@ class System {
   const Structure& structure() const { return structure_; }
   Structure& structure() { return structure_; }
   const result::Layout& layout() const { return layout_; }
+  const std::vector<Probe>& columns() const { return columns_; }  // of the layout's scalars
   const std::vector<BodyPlace>& bodies() const { return bodies_; }
   const std::vector<BeamJoint>& joints() const { return joints_; }
   const std::vector<elastic::BeamTrace>& traces() const { return linked_.traces; }
@@ -74,6 +75,7 @@ class System {
   std::vector<DeadLoad> root_loads_;
   std::vector<int> root_beam_;  // of each body: the beam whose root piece it is, on the world; else −1
   result::Layout layout_;
+  std::vector<Probe> columns_;
 };
 
 // Throws ModelError for what a chain cannot be, with names: joints that slide or float, joints without

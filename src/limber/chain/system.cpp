@@ -7,9 +7,7 @@
 #include "limber/chain/chain.h"
 #include "limber/elastic/pseudo_rigid_body.h"
 #include "limber/math/enclosing_ball.h"
-#include "limber/math/so3.h"
 #include "limber/model/features.h"
-#include "limber/model/probe_units.h"
 
 namespace limber::chain {
 namespace {
@@ -85,13 +83,6 @@ System::System(const Model& model, const Options& options)
     }
   structure_.size = std::max(2 * math::enclosing_ball(points).radius, 1e-300);
   tie();
-  for (SpringTie& spring : structure_.springs) {
-    const auto at = [&](int link, const Vec3& p) -> Vec3 {
-      return link < 0 ? p : Vec3(b.in.c[link] + b.R[link] * p);
-    };
-    if (spring.law.rest_length < 0)
-      spring.law.rest_length = (at(spring.b, spring.p_b) - at(spring.a, spring.p_a)).norm();
-  }
   set_time(options_.time);
   lay_out();
 }
@@ -159,7 +150,8 @@ void System::tie() {
     const auto [a, X_a] = at(s.a);
     const auto [b, X_b] = at(s.b);
     t.a = a, t.b = b, t.p_a = X_a.p, t.p_b = X_b.p;
-    t.law = {s.stiffness, 0, s.rest_length, s.tension_only};
+    t.law = elastic::law_of(s);
+    t.law.damping = 0;  // nothing moves
     structure_.springs.push_back(std::move(t));
   }
 }
@@ -221,100 +213,6 @@ void System::set_time(double t) {
     c.turn = m.loops()[c.loop].turn.value(t);
   }
   s.loads_changed();
-}
-
-void System::lay_out() {
-  const Model& m = linked_.model;
-  layout_.title = m.title();
-  for (std::size_t i = 0; i < m.bodies().size(); ++i)
-    layout_.frames.push_back(
-        {m.bodies()[i].name, m.bodies()[i].shapes, m.bodies()[i].color, bodies_[i].link < 0});
-  for (const elastic::BeamTrace& trace : linked_.traces)
-    layout_.polylines.push_back({trace.name, static_cast<int>(trace.points.size()), 0, {}});
-  for (const Spring& spring : m.springs()) layout_.polylines.push_back({spring.name, 2, 0, {}});
-  for (const Probe& p : m.probes()) {
-    const auto add = [&](int count) {
-      constexpr const char* xyz[] = {".x", ".y", ".z"};
-      for (int c = 0; c < count; ++c)
-        layout_.scalars.push_back({p.name + (count == 1 ? "" : xyz[c]), unit_of(p.quantity)});
-    };
-    switch (p.quantity) {
-      case Quantity::position:
-      case Quantity::rotation:
-        add(3);
-        break;
-      case Quantity::spring_length:
-      case Quantity::spring_tension:
-      case Quantity::gravity_energy:
-      case Quantity::elastic_energy:
-      case Quantity::total_energy:
-        add(1);
-        break;
-      default:
-        break;  // velocities and what a chain has not: not in the table
-    }
-  }
-}
-
-void observe(const System& system, Solver& solver, const Rest& rest, result::Snapshot& out) {
-  solver.evaluate(rest, false);
-  const Balance& b = solver.balance();
-  const Model& m = system.model();
-  const auto pose = [&](BodyId body) -> Pose {
-    if (!body.valid()) return {};
-    const BodyPlace& at = system.bodies()[body.value];
-    return at.link < 0 ? at.X : Pose{b.R[at.link], b.in.c[at.link]} * at.X;
-  };
-  out.resize(system.layout());
-  out.time = system.options().time;
-  for (std::size_t i = 0; i < m.bodies().size(); ++i) {
-    const Pose X = pose(BodyId{static_cast<std::int32_t>(i)});
-    out.rotations[i] = math::to_quat(X.R);
-    out.positions[i] = X.p;
-  }
-  std::size_t next = 0;
-  for (const elastic::BeamTrace& trace : system.traces())
-    for (std::size_t k = 0; k < trace.points.size(); ++k)
-      out.points[next++] = pose(trace.bodies[k]) * trace.points[k];
-  for (const Spring& spring : m.springs()) {
-    out.points[next++] = pose(spring.a.body) * spring.a.p;
-    out.points[next++] = pose(spring.b.body) * spring.b.p;
-  }
-  next = 0;
-  for (const Probe& p : m.probes()) {
-    const auto put = [&](const Vec3& v) {
-      for (int c = 0; c < 3; ++c) out.scalars[next++] = v[c];
-    };
-    switch (p.quantity) {
-      case Quantity::position:
-        put(pose(p.at.body) * p.at.p);
-        break;
-      case Quantity::rotation:
-        put(math::so3_log(pose(p.at.body).R));
-        break;
-      case Quantity::spring_length:
-      case Quantity::spring_tension: {
-        const Spring& spring = m.springs()[p.spring.value];
-        const double l = (pose(spring.b.body) * spring.b.p - pose(spring.a.body) * spring.a.p).norm();
-        const elastic::SpringParameters& law = system.structure().springs[p.spring.value].law;
-        const double x = l - law.rest_length;
-        const double tension = law.tension_only && x < 0 ? 0 : law.stiffness * x;
-        out.scalars[next++] = p.quantity == Quantity::spring_length ? l : tension;
-        break;
-      }
-      case Quantity::elastic_energy:
-        out.scalars[next++] = b.elastic + solver.ties().spring_energy();
-        break;
-      case Quantity::gravity_energy:
-        out.scalars[next++] = b.dead;
-        break;
-      case Quantity::total_energy:
-        out.scalars[next++] = b.elastic + solver.ties().spring_energy() + b.dead;
-        break;
-      default:
-        break;
-    }
-  }
 }
 
 Model refined(const Model& model, double factor) {

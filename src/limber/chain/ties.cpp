@@ -167,8 +167,7 @@ void Ties::stretch(const Structure& s, const Balance& b, const SpringTie& spring
   if (gone) return;
   const Vec3 x_a = at(spring.a, spring.p_a), x_b = at(spring.b, spring.p_b), d = x_b - x_a;
   const elastic::SpringLine line = elastic::spring_line(spring.law, d, Vec3::Zero(), false);
-  const double l = d.norm(), x = l - spring.law.rest_length;
-  if (!(spring.law.tension_only && x <= 0)) spring_energy_ += 0.5 * spring.law.stiffness * x * x;
+  spring_energy_ += elastic::spring_energy(spring.law, d.norm());
   tugs_.push_back({spring.a, line.pull, arm_of(b, spring.a, x_a)});
   tugs_.push_back({spring.b, -line.pull, arm_of(b, spring.b, x_b)});
   if (line.K.isZero(0)) return;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "limber/elastic/beam_pieces.h"
+#include "limber/elastic/spring_law.h"
 
 namespace limber::elastic {
 namespace {
@@ -47,6 +48,16 @@ std::vector<int> starting_order(std::span<const Beam> beams) {
     }
   }
   return order;
+}
+
+// Springs that are at ease as things stand at t = 0 know their length from here on.
+Model with_rest_lengths(Model model) {
+  if (std::ranges::all_of(model.springs(), [](const Spring& s) { return s.rest_length >= 0; })) return model;
+  const std::vector<Pose> X_WB = model.initial_poses();
+  const auto place = [&](const Attachment& a) { return a.on_world() ? a.p : Vec3(X_WB[a.body.value] * a.p); };
+  ModelParts parts = model.parts();
+  for (Spring& s : parts.springs) s.rest_length = rest_length_of(s, place(s.a), place(s.b));
+  return Model(std::move(parts));
 }
 
 class Converter {
@@ -271,7 +282,7 @@ class Converter {
           for (BodyId& id : *list) visit(id);
     };
     each_body([&](BodyId id) { names.push_back(parts_.bodies[id.value].name); });
-    Model linked(std::move(parts_));
+    Model linked = with_rest_lengths(Model(std::move(parts_)));
     std::unordered_map<std::string_view, std::int32_t> number;
     for (std::size_t i = 0; i < linked.bodies().size(); ++i)
       number.emplace(linked.bodies()[i].name, static_cast<std::int32_t>(i));

@@ -33,7 +33,9 @@ struct BeamTrace {
 };
 
 struct LinkedModel {
-  Model model;  // no beams left; links are "name.0", "name.1", …, joints "name.0.joint", …
+  // No beams left; links are "name.0", "name.1", …, joints "name.0.joint", …; springs know their rest
+  // lengths.
+  Model model;
   std::vector<BeamTrace> traces;  // one a beam
 };
 

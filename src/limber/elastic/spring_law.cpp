@@ -68,6 +68,26 @@ Mat3 line_stiffness(const SpringParameters& s, const Line& line, bool clamp) {
 
 }  // namespace
 
+SpringParameters law_of(const Spring& spring) {
+  return {spring.stiffness, spring.damping, spring.rest_length, spring.tension_only};
+}
+
+double rest_length_of(const Spring& spring, const Vec3& a_at_start, const Vec3& b_at_start) {
+  return spring.rest_length >= 0 ? spring.rest_length : (a_at_start - b_at_start).norm();
+}
+
+double spring_tension(const SpringParameters& s, double length, double rate) {
+  if (s.tension_only && length <= s.rest_length) return 0;
+  const double tension = s.stiffness * (length - s.rest_length) + s.damping * rate;
+  // A cable that shortens quickly goes slack rather than push.
+  return s.tension_only ? std::max(tension, 0.0) : tension;
+}
+
+double spring_energy(const SpringParameters& s, double length) {
+  const double stretch = length - s.rest_length;
+  return s.tension_only && stretch <= 0 ? 0.0 : 0.5 * s.stiffness * stretch * stretch;
+}
+
 SpringLine spring_line(const SpringParameters& s, const Vec3& d, const Vec3& rate, bool clamp) {
   const Line line(s, d);
   SpringLine out;
@@ -97,20 +117,15 @@ SpringState spring_state(const SpringParameters& s, const Pose& X_WA, const Vec3
   out.rate = line.n.dot(velocity(X_WB, p_B, V_B) - velocity(X_WA, p_A, V_A));
   if (line.slack) return out;
 
-  const double stretch = line.l - s.rest_length;
-  out.energy = 0.5 * s.stiffness * stretch * stretch;
-  out.tension = s.stiffness * stretch + s.damping * out.rate;
-  // A cable that shortens quickly goes slack rather than push.
-  if (s.tension_only) out.tension = std::max(out.tension, 0.0);
+  out.energy = spring_energy(s, line.l);
+  out.tension = spring_tension(s, line.l, out.rate);
   out.force = to_bodies(-out.tension * line.n, X_WA, p_A, X_WB, p_B);
   return out;
 }
 
 double spring_energy(const SpringParameters& s, const Pose& X_WA, const Vec3& p_A, const Pose& X_WB,
                      const Vec3& p_B) {
-  const Line line(s, X_WA, p_A, X_WB, p_B);
-  const double stretch = line.l - s.rest_length;
-  return line.slack ? 0.0 : 0.5 * s.stiffness * stretch * stretch;
+  return spring_energy(s, (X_WB * p_B - X_WA * p_A).norm());
 }
 
 Vec12 spring_gradient(const SpringParameters& s, const Pose& X_WA, const Vec3& p_A, const Pose& X_WB,

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "limber/math/spatial.h"
+#include "limber/model/joint.h"
 
 namespace limber::elastic {
 
@@ -15,6 +16,14 @@ struct SpringParameters {
   double stiffness = 0, damping = 0, rest_length = 0;
   bool tension_only = false;
 };
+// Of a spring that knows its rest length: of a model that beams_to_links() made.
+SpringParameters law_of(const Spring& spring);
+// The length at which it is at ease: the given one, or the distance of its ends at t = 0.
+double rest_length_of(const Spring& spring, const Vec3& a_at_start, const Vec3& b_at_start);
+
+// Of a spring of this length, which changes at this rate: T, never negative if tension-only; V.
+double spring_tension(const SpringParameters& s, double length, double rate);
+double spring_energy(const SpringParameters& s, double length);
 
 using Vec12 = Eigen::Matrix<double, 12, 1>;
 using Mat12 = Eigen::Matrix<double, 12, 12>;

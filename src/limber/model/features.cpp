@@ -66,17 +66,10 @@ void of_changes(const Model& m, Places& out, const When& when) {
   for (std::size_t i = 0; i < m.changes().size(); ++i)
     if (when(m.changes()[i])) out.push_back({"change", fmt::format("{}", i + 1), ""});
 }
-template <class When>
-void of_probes(const Model& m, Places& out, const When& when) {
+template <Told told>
+void of_probes(const Model& m, Places& out) {
   for (const Probe& p : m.probes())
-    if (when(p)) out.push_back({"probe", p.name, ""});
-}
-bool is_joint_quantity(Quantity q) {
-  return q == Quantity::joint_position || q == Quantity::joint_velocity || q == Quantity::joint_force;
-}
-bool is_thread_quantity(Quantity q) {
-  return q == Quantity::tension || q == Quantity::curvature || q == Quantity::twist ||
-         q == Quantity::bending_moment || q == Quantity::torque;
+    if (p.told() == told) out.push_back({"probe", p.name, ""});
 }
 template <class When>
 void of_driven_joints(const Model& m, Places& out, const char* field, bool driven, const When& when) {
@@ -89,33 +82,6 @@ bool eases_at_start(const Model& m) {
   return !m.ties().empty() || std::any_of(m.springs().begin(), m.springs().end(),
                                           [](const Spring& s) { return s.rest_length < 0; });
 }
-// The column that a method without a column of the probe's own name has.
-std::string_view usual_name(Quantity q) {
-  switch (q) {
-    case Quantity::kinetic_energy:
-      return "energy.kinetic";
-    case Quantity::gravity_energy:
-      return "energy.gravity";
-    case Quantity::elastic_energy:
-      return "energy.elastic";
-    case Quantity::total_energy:
-      return "energy.total";
-    case Quantity::dissipated_energy:
-      return "energy.dissipated";
-    case Quantity::work_energy:
-      return "energy.work";
-    case Quantity::remainder_energy:
-      return "energy.remainder";
-    case Quantity::contact_count:
-      return "contact.count";
-    case Quantity::overlap:
-      return "contact.overlap";
-    default:
-      return "";
-  }
-}
-bool is_energy(Quantity q) { return usual_name(q).starts_with("energy."); }
-
 // The body that a place stands on; of a beam the one it starts from.
 BodyId body_of(const Model& m, const Attachment& at) {
   const Attachment* a = &at;
@@ -178,12 +144,12 @@ const Feature table[] = {
   {"position of a joint at t = 0", "oyy...y", [](const Model& m, Places& out) {
      of_driven_joints(m, out, "position", false, [](const Joint& j) { return j.kind != JointKind::free && any_of(j.kind, j.position); }); }},
   {"position at t = 0 of a joint whose motion is given", "ooooooo", [](const Model& m, Places& out) {
-     if (!eases_at_start(m)) of_driven_joints(m, out, "position", true, [](const Joint& j) { return any_of(j.kind, j.position); }); }},
+     of_driven_joints(m, out, "position", true, [](const Joint& j) { return any_of(j.kind, j.position); }); }},
   {"position of a free joint at t = 0", ".yyyyyy", [](const Model& m, Places& out) {
      of_driven_joints(m, out, "position", false, [](const Joint& j) { return j.kind == JointKind::free && any_of(j.kind, j.position); }); }},
   {"position of a joint at t = 0, where springs or ties are at ease there", ".yy...y", [](const Model& m, Places& out) {
      if (eases_at_start(m))
-       of_joints(m, out, "position", [](const Joint& j) { return j.kind != JointKind::free && any_of(j.kind, j.position); }); }},
+       of_driven_joints(m, out, "position", false, [](const Joint& j) { return j.kind != JointKind::free && any_of(j.kind, j.position); }); }},
   {"velocity of a joint at t = 0", "oyo....", [](const Model& m, Places& out) {
      of_driven_joints(m, out, "velocity", false, [](const Joint& j) { return j.kind != JointKind::free && any_of(j.kind, j.velocity); }); }},
   {"velocity at t = 0 of a joint whose motion is given", "ooooooo", [](const Model& m, Places& out) {
@@ -321,35 +287,17 @@ const Feature table[] = {
   {"threads that do not touch each other", "...y.o.", [](const Model& m, Places& out) {
      if (m.contact() && !m.contact()->self) out.push_back({"contact", "", "self"}); }},
 
-  {"probe of the position or rotation of a place", "yyyyyyy", [](const Model& m, Places& out) {
-     of_probes(m, out, [](const Probe& p) { return p.quantity == Quantity::position || p.quantity == Quantity::rotation; }); }},
-  {"probe of the velocity of a place", "tyyyyyy", [](const Model& m, Places& out) {
-     of_probes(m, out, [](const Probe& p) { return p.quantity == Quantity::velocity || p.quantity == Quantity::angular_velocity; }); }},
-  {"probe of a spring", "yyyyyyy", [](const Model& m, Places& out) {
-     of_probes(m, out, [](const Probe& p) { return p.quantity == Quantity::spring_length || p.quantity == Quantity::spring_tension; }); }},
-  {"probe of gravity's, elastic or total energy", "yyyyyyy", [](const Model& m, Places& out) {
-     of_probes(m, out, [](const Probe& p) {
-       return p.quantity == Quantity::gravity_energy || p.quantity == Quantity::elastic_energy || p.quantity == Quantity::total_energy; }); }},
-  {"probe of kinetic energy", "tyyyyyt", [](const Model& m, Places& out) {
-     of_probes(m, out, [](const Probe& p) { return p.quantity == Quantity::kinetic_energy; }); }},
-  {"probe of dissipated energy, work or remainder", "tyyyytt", [](const Model& m, Places& out) {
-     of_probes(m, out, [](const Probe& p) {
-       return p.quantity == Quantity::dissipated_energy || p.quantity == Quantity::work_energy || p.quantity == Quantity::remainder_energy; }); }},
-  {"probe of an energy under a name of its own", "y......", [](const Model& m, Places& out) {
-     of_probes(m, out, [](const Probe& p) { return is_energy(p.quantity) && p.name != usual_name(p.quantity); }); }},
-  {"probe of a joint", ".yy..yy", [](const Model& m, Places& out) {
-     of_probes(m, out, [](const Probe& p) { return is_joint_quantity(p.quantity) && !p.loop.valid(); }); }},
-  {"probe of a closing joint", ".yy....", [](const Model& m, Places& out) {
-     of_probes(m, out, [](const Probe& p) { return is_joint_quantity(p.quantity) && p.loop.valid(); }); }},
-  {"probe of a rider", ".yy....", [](const Model& m, Places& out) {
-     of_probes(m, out, [](const Probe& p) { return p.quantity == Quantity::rider_position; }); }},
-  {"probe of a thread: tension, curvature, twist, moment, torque", "...yy..", [](const Model& m, Places& out) {
-     of_probes(m, out, [](const Probe& p) { return is_thread_quantity(p.quantity); }); }},
-  {"probe of contact: count, overlap", "...y.y.", [](const Model& m, Places& out) {
-     of_probes(m, out, [](const Probe& p) { return p.quantity == Quantity::contact_count || p.quantity == Quantity::overlap; }); }},
-  {"probe of contact under a name of its own", "...y...", [](const Model& m, Places& out) {
-     of_probes(m, out, [](const Probe& p) {
-       return (p.quantity == Quantity::contact_count || p.quantity == Quantity::overlap) && p.name != usual_name(p.quantity); }); }},
+  {"probe of the position or rotation of a place", "yyyyyyy", of_probes<Told::pose>, Told::pose},
+  {"probe of the velocity of a place", "tyyyyyy", of_probes<Told::motion>, Told::motion},
+  {"probe of a spring", "yyyyyyy", of_probes<Told::spring>, Told::spring},
+  {"probe of gravity's, elastic or total energy", "yyyyyyy", of_probes<Told::potential>, Told::potential},
+  {"probe of kinetic energy", "tyyyyyt", of_probes<Told::kinetic>, Told::kinetic},
+  {"probe of dissipated energy, work or remainder", "tyyyytt", of_probes<Told::ledger>, Told::ledger},
+  {"probe of a joint", ".yy..yy", of_probes<Told::joint>, Told::joint},
+  {"probe of a closing joint", ".yy....", of_probes<Told::closing_joint>, Told::closing_joint},
+  {"probe of a rider", ".yy....", of_probes<Told::rider>, Told::rider},
+  {"probe of a thread: tension, curvature, twist, moment, torque", "...yy..", of_probes<Told::section>, Told::section},
+  {"probe of contact: count, overlap", "...y.y.", of_probes<Told::contact>, Told::contact},
 };
 // clang-format on
 
@@ -408,6 +356,12 @@ std::string to_string(Question question) {
 std::span<const Feature> all_features() { return table; }
 Answer answer(const Feature& feature, Question question) {
   return static_cast<Answer>(feature.answers[static_cast<int>(question)]);
+}
+
+Answer answer(Told told, Question question) {
+  for (const Feature& f : table)
+    if (f.probes == told) return answer(f, question);
+  return Answer::refused;
 }
 
 std::vector<Problem> refusals(const Model& model, Question question) {

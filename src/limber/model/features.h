@@ -6,6 +6,7 @@
 // row cannot be said in a scene; a new row is refused by every method until its letter says otherwise.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,9 +46,11 @@ struct Feature {
   const char* name;     // "limits of a joint"
   const char* answers;  // a letter for each of all_questions
   void (*find)(const Model& model, std::vector<Place>& out);
+  std::optional<Told> probes = {};  // of a row about probes: which
 };
 std::span<const Feature> all_features();
 Answer answer(const Feature& feature, Question question);
+Answer answer(Told told, Question question);  // of probes
 
 // What the method does not honour, each at its place with the methods that do.
 std::vector<Problem> refusals(const Model& model, Question question);

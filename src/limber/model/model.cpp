@@ -131,12 +131,22 @@ Model::Model(ModelParts parts) : parts_(std::move(parts)) {
 
 double friction_between(double a, double b) { return std::sqrt(a * b); }
 
+Told Probe::told() const {
+  const Told told = info_of(quantity).told;
+  return told == Told::joint && loop.valid() ? Told::closing_joint : told;
+}
+
 std::vector<Pose> Model::initial_poses() const {
+  std::vector<DofArray> q(parts_.joints.size());
+  for (std::size_t i = 0; i < q.size(); ++i) q[i] = parts_.joints[i].position;
+  for (const PrescribedMotion& m : parts_.motions)
+    for (int k = 0; k < dof_count(parts_.joints[m.joint.value].kind); ++k)
+      q[m.joint.value][k] = m.position[k].value(0);
   std::vector<Pose> X_WB(parts_.bodies.size());
   for (std::size_t i = 0; i < X_WB.size(); ++i) {
     const Joint& j = parts_.joints[i];
     const Pose X_WP = j.parent.valid() ? X_WB[j.parent.value] : Pose::identity();
-    X_WB[i] = X_WP * j.X_PF * joint_pose(j.kind, j.position) * j.X_BM.inverse();
+    X_WB[i] = X_WP * j.X_PF * joint_pose(j.kind, q[i]) * j.X_BM.inverse();
   }
   return X_WB;
 }

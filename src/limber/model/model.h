@@ -14,37 +14,11 @@
 #include "limber/model/joint.h"
 #include "limber/model/load.h"
 #include "limber/model/material.h"
+#include "limber/model/quantity.h"
 
 namespace limber {
 
 // What to write down at every frame: probe "finger.tip.position" and its like.
-enum class Quantity : std::uint8_t {
-  position,          // 3: of a point [m]
-  velocity,          // 3: of a point, world axes [m/s]
-  rotation,          // 3: rotation vector of the body in the world [rad]
-  angular_velocity,  // 3: world axes [rad/s]
-  joint_position,    // dof: the joint's coordinates [rad or m]
-  joint_velocity,    // dof [rad/s or m/s]
-  joint_force,       // dof: elastic + damping + drive force on the coordinate [N·m or N]
-  spring_length,     // 1 [m]
-  spring_tension,    // 1 [N]
-  kinetic_energy,
-  gravity_energy,
-  elastic_energy,
-  total_energy,       // 1 [J]: of the whole structure
-  rider_position,     // 3: where a rider is on its road [m]
-  dissipated_energy,  // 1 [J]: taken by dampers and drag since the start
-  work_energy,        // 1 [J]: given by loads, drives and prescribed motions since the start
-  remainder_energy,   // 1 [J]: what the balance lacks: the integrator's own gain or loss
-  tension,            // 1 [N]: of a thread at a place
-  curvature,          // 1 [1/m]: of a thread at a place, its natural one taken off
-  twist,              // 1 [rad/m]: of a thread at a place, its natural one taken off
-  bending_moment,     // 1 [N·m]: of a thread at a place
-  torque,             // 1 [N·m]: of a thread at a place
-  contact_count,      // 1: places where threads touch
-  overlap             // 1 [m]: the deepest overlap of threads and shapes
-};
-
 struct Probe {
   std::string name;  // column name without the component
   Quantity quantity = Quantity::position;
@@ -53,6 +27,7 @@ struct Probe {
   LoopId loop;  // joint quantities of a joint that closes a loop
   SpringId spring;
   RiderId rider;
+  Told told() const;  // what a method must know to tell it
 };
 
 // What happens where things touch: threads with themselves, with each other, with the bodies' shapes and with
@@ -149,9 +124,11 @@ class Model {
   const Joint& operator[](JointId id) const { return parts_.joints[id.value]; }
   const Material& operator[](MaterialId id) const { return parts_.materials[id.value]; }
   const Section& operator[](SectionId id) const { return parts_.sections[id.value]; }
+  const Spring& operator[](SpringId id) const { return parts_.springs[id.value]; }
+  const Loop& operator[](LoopId id) const { return parts_.loops[id.value]; }
   const Beam& operator[](BeamId id) const { return parts_.beams[id.value]; }
 
-  // Poses of all bodies in the world at the joints' initial positions.
+  // Poses of all bodies in the world at t = 0: where the joints' given motions begin, or their positions say.
   std::vector<Pose> initial_poses() const;
 
  private:

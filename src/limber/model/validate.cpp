@@ -424,47 +424,31 @@ class Checker {
           fmt::format("the road on \"{}\" has no length", parts_.bodies[r.bodies[i].value].name));
   }
 
+  template <class IdType, class T>
+  static bool is_in(IdType id, const std::vector<T>& list) {
+    return id.valid() && id.value < int(list.size());
+  }
+
   void check_probes() {
     for (const Probe& p : parts_.probes) {
-      switch (p.quantity) {
-        case Quantity::position:
-        case Quantity::velocity:
-        case Quantity::rotation:
-        case Quantity::angular_velocity:
+      switch (subject_of(p.quantity)) {
+        case Subject::place:
           check_attachment("probe", p.name, "", p.at);
+          if (p.told() == Told::section && !p.at.beam.valid()) add("probe", p.name, "", "must lie on a beam");
           break;
-        case Quantity::joint_position:
-        case Quantity::joint_velocity:
-        case Quantity::joint_force:
-          if (p.loop.valid() ? p.loop.value >= int(parts_.loops.size()) : !joint_exists(p.joint))
+        case Subject::joint:
+          if (p.loop.valid() ? !is_in(p.loop, parts_.loops) : !is_in(p.joint, parts_.joints))
             add("probe", p.name, "", "refers to a joint that does not exist");
           break;
-        case Quantity::spring_length:
-        case Quantity::spring_tension:
-          if (!p.spring.valid() || p.spring.value >= int(parts_.springs.size()))
+        case Subject::spring:
+          if (!is_in(p.spring, parts_.springs))
             add("probe", p.name, "", "refers to a spring that does not exist");
           break;
-        case Quantity::rider_position:
-          if (!p.rider.valid() || p.rider.value >= int(parts_.riders.size()))
+        case Subject::rider:
+          if (!is_in(p.rider, parts_.riders))
             add("probe", p.name, "", "refers to a rider that does not exist");
           break;
-        case Quantity::kinetic_energy:
-        case Quantity::gravity_energy:
-        case Quantity::elastic_energy:
-        case Quantity::total_energy:
-        case Quantity::dissipated_energy:
-        case Quantity::work_energy:
-        case Quantity::remainder_energy:
-        case Quantity::contact_count:
-        case Quantity::overlap:
-          break;
-        case Quantity::tension:
-        case Quantity::curvature:
-        case Quantity::twist:
-        case Quantity::bending_moment:
-        case Quantity::torque:
-          check_attachment("probe", p.name, "", p.at);
-          if (!p.at.beam.valid()) add("probe", p.name, "", "must lie on a beam");
+        case Subject::whole:
           break;
       }
     }

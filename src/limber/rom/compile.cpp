@@ -6,7 +6,6 @@
 
 #include "limber/contact/shape_geometry.h"
 #include "limber/model/features.h"
-#include "limber/model/probe_units.h"
 #include "limber/rom/partition.h"
 #include "limber/rom/system.h"
 
@@ -90,91 +89,31 @@ void place_solids(SystemData& s) {
   }
 }
 
+// What observe.cpp writes after the probes and energies, in the same order.
+void lay_out_own(SystemData& s) {
+  constexpr const char* axes[] = {".x", ".y", ".z"};
+  const auto add = [&](std::string name, const char* unit) {
+    s.layout.scalars.push_back({std::move(name), unit});
+  };
+  if (s.model.contact()) add("contact.cone_violation", "");
+  for (const Mechanism& m : s.reduced.mechanisms) {
+    const std::string name = s.reduced.mechanisms.size() == 1 ? "rom" : "rom." + m.name;
+    add(name + ".distance", "");
+    add(name + ".gap", "");
+    if (m.quality.tested > 0) add(name + ".out_of_range", "");
+    for (int c = 0; m.free_base && c < 3; ++c) add(name + ".momentum" + axes[c], "kg m/s");
+    for (int c = 0; m.free_base && c < 3; ++c) add(name + ".angular_momentum" + axes[c], "kg m2/s");
+  }
+}
+
 void lay_out(SystemData& s) {
   s.layout.title = s.model.title();
-  for (std::size_t i = 0; i < s.model.bodies().size(); ++i) {
-    const Body& body = s.model.bodies()[i];
-    s.layout.frames.push_back({body.name, body.shapes, body.color, s.places[i].on == BodyPlace::On::ground});
-  }
-  for (const elastic::BeamTrace& trace : s.traces)
-    s.layout.polylines.push_back({trace.name, static_cast<int>(trace.points.size()), 0, {}});
-  for (const Spring& spring : s.model.springs()) {
-    s.layout.polylines.push_back({spring.name, 2, 0, {}});
-    elastic::SpringParameters law;
-    law.stiffness = spring.stiffness, law.damping = spring.damping, law.tension_only = spring.tension_only;
-    const auto place = [&](const Attachment& a) {
-      return a.body.valid() ? Vec3(s.start[a.body.value] * a.p) : a.p;
-    };
-    law.rest_length =
-        spring.rest_length < 0 ? (place(spring.a) - place(spring.b)).norm() : spring.rest_length;
-    s.springs.push_back(law);
-  }
-  constexpr const char* axes[] = {".x", ".y", ".z"};
-  const auto add = [&](std::string name, std::string unit, Column c) {
-    s.layout.scalars.push_back({std::move(name), std::move(unit)});
-    s.columns.push_back(c);
-  };
-  for (const Probe& p : s.model.probes()) {
-    Column c;
-    c.quantity = p.quantity;
-    c.at = p.at, c.joint = p.joint.value, c.spring = p.spring.value;
-    switch (p.quantity) {
-      case Quantity::position:
-      case Quantity::velocity:
-      case Quantity::rotation:
-      case Quantity::angular_velocity:
-        for (c.component = 0; c.component < 3; ++c.component)
-          add(p.name + axes[c.component], unit_of(p.quantity), c);
-        break;
-      case Quantity::joint_position:
-      case Quantity::joint_velocity:
-      case Quantity::joint_force: {
-        const JointKind kind = s.model.joints()[c.joint].kind;
-        for (c.component = 0; c.component < dof_count(kind); ++c.component)
-          add(dof_count(kind) == 1 ? p.name : fmt::format("{}.{}", p.name, c.component),
-              unit_of(p.quantity, is_rotational(kind, c.component)), c);
-        break;
-      }
-      case Quantity::spring_length:
-      case Quantity::spring_tension:
-        add(p.name, unit_of(p.quantity), c);
-        break;
-      default:
-        break;  // energies and contact stand below; what a reduced model does not know is refused
-    }
-  }
-  const auto energy = [&](const char* name, Quantity q) {
-    Column c;
-    c.quantity = q;
-    add(name, "J", c);
-  };
-  energy("energy.kinetic", Quantity::kinetic_energy);
-  energy("energy.gravity", Quantity::gravity_energy);
-  energy("energy.elastic", Quantity::elastic_energy);
-  energy("energy.total", Quantity::total_energy);
-  const auto own = [&](std::string name, const char* unit, Column::Own what, int mechanism,
-                       int component = 0) {
-    Column c;
-    c.own = what, c.mechanism = mechanism, c.component = component;
-    add(std::move(name), unit, c);
-  };
-  if (s.model.contact()) {
-    own("contact.count", "", Column::Own::contacts, -1);
-    own("contact.overlap", "m", Column::Own::overlap, -1);
-    own("contact.cone_violation", "", Column::Own::cone, -1);
-  }
-  for (std::size_t k = 0; k < s.reduced.mechanisms.size(); ++k) {
-    const Mechanism& m = s.reduced.mechanisms[k];
-    const std::string name = s.reduced.mechanisms.size() == 1 ? "rom" : "rom." + m.name;
-    const int at = static_cast<int>(k);
-    own(name + ".distance", "", Column::Own::distance, at);
-    own(name + ".gap", "", Column::Own::gap, at);
-    if (m.quality.tested > 0) own(name + ".out_of_range", "", Column::Own::out_of_range, at);
-    for (int c = 0; m.free_base && c < 3; ++c)
-      own(name + ".momentum" + axes[c], "kg m/s", Column::Own::momentum, at, c);
-    for (int c = 0; m.free_base && c < 3; ++c)
-      own(name + ".angular_momentum" + axes[c], "kg m2/s", Column::Own::angular, at, c);
-  }
+  observe::add_bodies(s.model, s.layout);
+  observe::add_beams(s.traces, s.layout);
+  observe::add_springs(s.model, s.layout);
+  s.columns = observe::columns_for(s.model, Question::rom_run);
+  observe::add_columns(s.model, s.columns, s.layout);
+  lay_out_own(s);
 }
 
 }  // namespace

@@ -7,34 +7,11 @@
 #include "limber/rom/system.h"
 
 namespace limber::rom {
-namespace {
-
-// The body that carries a point of the snapshot, and where on it.
-Attachment carrier_of(const SystemData& s, int index) {
-  if (index < 0) return {};
-  for (const elastic::BeamTrace& trace : s.traces) {
-    if (index < static_cast<int>(trace.points.size()))
-      return {trace.bodies[index], {}, 0, trace.points[index]};
-    index -= static_cast<int>(trace.points.size());
-  }
-  const int spring = index / 2;
-  if (spring >= static_cast<int>(s.model.springs().size())) return {};
-  return index % 2 == 0 ? s.model.springs()[spring].a : s.model.springs()[spring].b;
-}
-
-}  // namespace
-
-bool hold(const System& system, Workspace& workspace, const result::Handle& handle) {
+bool hold(const System& system, Workspace& workspace, const result::Hand& hand) {
   const SystemData& s = system.data();
-  Attachment at;
-  if (handle.on == result::Handle::On::frame) {
-    if (handle.index < 0 || handle.index >= static_cast<int>(s.model.bodies().size())) return false;
-    at = {BodyId{handle.index}, {}, 0, handle.p};
-  } else {
-    at = carrier_of(s, handle.index);
-  }
-  if (!at.body.valid() || s.places[at.body.value].on == BodyPlace::On::ground) return false;
-  workspace.data().held = HeldPoint{at.body.value, at.p, handle.target, handle.stiffness, handle.damping};
+  const std::optional<Attachment> at = observe::held_place(s.traces, s.model, hand);
+  if (!at || at->on_world() || s.places[at->body.value].on == BodyPlace::On::ground) return false;
+  workspace.data().held = Held{hand, at->body.value, at->p};
   return true;
 }
 

@@ -7,7 +7,7 @@ namespace limber::rom {
 
 // A hand on a body, from the next step on: f = k (target − p) − d ṗ, implicit. False: it cannot be held
 // there.
-bool hold(const System& system, Workspace& workspace, const result::Handle& handle);
+bool hold(const System& system, Workspace& workspace, const result::Hand& hand);
 void release(Workspace& workspace);
 int held_body(Workspace& workspace);                                                // −1: none
 result::Pull pull(const System& system, const State& state, Workspace& workspace);  // zero if nothing is held

@@ -12,7 +12,7 @@
 namespace limber::rom {
 namespace {
 
-class Observer {
+class Observer : public observe::Source {
  public:
   Observer(const SystemData& s, const State& state, WorkspaceData& w) : s_(s), state_(state), w_(w) {
     for (std::size_t k = 0; k < s.mechanisms.size(); ++k)
@@ -21,7 +21,32 @@ class Observer {
     find_energies();
   }
 
-  Vec3 place(const Attachment& a) const { return a.body.valid() ? Vec3(w_.X[a.body.value] * a.p) : a.p; }
+  Vec3 position(const Attachment& at) const override { return w_.X[at.body.value] * at.p; }
+  Mat3 axes(const Attachment& at) const override { return w_.X[at.body.value].R; }
+  Vec3 velocity(const Attachment& at) const override {
+    const Vec6 V = twist(at.body.value);
+    return w_.X[at.body.value].R * (V.tail<3>() + V.head<3>().cross(at.p));
+  }
+  Vec3 angular_velocity(const Attachment& at) const override {
+    return w_.X[at.body.value].R * twist(at.body.value).head<3>();
+  }
+  observe::JointReading joint(JointId id) const override {
+    const JointAt at = joint_at(id.value);
+    return {at.x, at.rate, joint_force(id.value)};
+  }
+  observe::SpringReading spring(SpringId id) const override {
+    const Spring& spring = s_.model[id];
+    const auto pose = [&](const Attachment& a) { return a.body.valid() ? w_.X[a.body.value] : Pose{}; };
+    const auto speed = [&](const Attachment& a) {
+      return a.body.valid() ? twist(a.body.value) : Vec6(Vec6::Zero());
+    };
+    const elastic::SpringState now =
+        elastic::spring_state(elastic::law_of(spring), pose(spring.a), spring.a.p, speed(spring.a),
+                              pose(spring.b), spring.b.p, speed(spring.b));
+    return {now.length, now.tension};
+  }
+  result::Energy energy() const override { return energy_; }
+  observe::ContactReading contact() const override { return {w_.contact_count, w_.overlap}; }
 
   // Twist of a body in its own axes.
   Vec6 twist(int body) const {
@@ -52,69 +77,23 @@ class Observer {
     return out;
   }
 
-  double scalar(const Column& c) const {
-    if (c.own != Column::Own::none) return own(c);
-    switch (c.quantity) {
-      case Quantity::position:
-        return place(c.at)[c.component];
-      case Quantity::velocity: {
-        if (!c.at.body.valid()) return 0;
-        const Vec6 V = twist(c.at.body.value);
-        return (w_.X[c.at.body.value].R * (V.tail<3>() + V.head<3>().cross(c.at.p)))[c.component];
-      }
-      case Quantity::rotation:
-        return c.at.body.valid() ? math::so3_log(w_.X[c.at.body.value].R)[c.component] : 0;
-      case Quantity::angular_velocity:
-        return c.at.body.valid() ? (w_.X[c.at.body.value].R * twist(c.at.body.value).head<3>())[c.component]
-                                 : 0;
-      case Quantity::joint_position:
-        return joint_at(c.joint).x[c.component];
-      case Quantity::joint_velocity:
-        return joint_at(c.joint).rate[c.component];
-      case Quantity::joint_force:
-        return joint_force(c.joint)[c.component];
-      case Quantity::spring_length:
-        return spring(c.spring).length;
-      case Quantity::spring_tension:
-        return spring(c.spring).tension;
-      case Quantity::kinetic_energy:
-        return energy_.kinetic;
-      case Quantity::gravity_energy:
-        return energy_.gravity;
-      case Quantity::elastic_energy:
-        return energy_.elastic;
-      case Quantity::total_energy:
-        return energy_.total();
-      default:
-        return 0;
+  // The columns of lay_out_own() (compile.cpp), in the same order.
+  void put_own(std::size_t next, result::Snapshot& out) const {
+    const auto put = [&](double x) { out.scalars[next++] = x; };
+    if (s_.model.contact()) put(w_.cone_violation);
+    for (std::size_t k = 0; k < s_.reduced.mechanisms.size(); ++k) {
+      const Mechanism& m = s_.reduced.mechanisms[k];
+      put(w_.mechanisms[k].blend.distance);
+      put(joint_gap(m, w_.mechanisms[k].X));
+      if (m.quality.tested > 0) put(out_of_range(m, w_.mechanisms[k].blend) ? 1 : 0);
+      if (!m.free_base) continue;
+      const Vec6 sum = momentum(static_cast<int>(k));
+      for (int c = 0; c < 3; ++c) put(sum[3 + c]);
+      for (int c = 0; c < 3; ++c) put(sum[c]);
     }
   }
 
  private:
-  double own(const Column& c) const {
-    switch (c.own) {
-      case Column::Own::contacts:
-        return w_.contact_count;
-      case Column::Own::overlap:
-        return w_.overlap;
-      case Column::Own::cone:
-        return w_.cone_violation;
-      case Column::Own::distance:
-        return w_.mechanisms[c.mechanism].blend.distance;
-      case Column::Own::gap:
-        return joint_gap(s_.reduced.mechanisms[c.mechanism], w_.mechanisms[c.mechanism].X);
-      case Column::Own::out_of_range:
-        return out_of_range(s_.reduced.mechanisms[c.mechanism], w_.mechanisms[c.mechanism].blend) ? 1 : 0;
-      case Column::Own::momentum:
-        return momentum(c.mechanism)[3 + c.component];
-      case Column::Own::angular:
-        return momentum(c.mechanism)[c.component];
-      case Column::Own::none:
-        break;
-    }
-    return 0;
-  }
-
   // Of all links as they move, about their centre of mass, world axes: (angular; linear).
   Vec6 momentum(int k) const {
     const Mechanism& m = s_.reduced.mechanisms[k];
@@ -187,16 +166,6 @@ class Observer {
     return out;
   }
 
-  elastic::SpringState spring(int k) const {
-    const Spring& spring = s_.model.springs()[k];
-    const auto pose = [&](const Attachment& a) { return a.body.valid() ? w_.X[a.body.value] : Pose{}; };
-    const auto speed = [&](const Attachment& a) {
-      return a.body.valid() ? twist(a.body.value) : Vec6(Vec6::Zero());
-    };
-    return elastic::spring_state(s_.springs[k], pose(spring.a), spring.a.p, speed(spring.a), pose(spring.b),
-                                 spring.b.p, speed(spring.b));
-  }
-
   void find_energies() {
     const Vec3 g = s_.model.gravity().value(state_.t);
     for (std::size_t k = 0; k < s_.mechanisms.size(); ++k) {
@@ -253,19 +222,9 @@ void observe(const System& system, const State& state, Workspace& workspace, res
   const Observer at(s, state, w);
   snapshot.resize(s.layout);
   snapshot.time = state.t;
-  for (std::size_t i = 0; i < w.X.size(); ++i) {
-    snapshot.rotations[i] = math::to_quat(w.X[i].R);
-    snapshot.positions[i] = w.X[i].p;
-  }
-  std::size_t next = 0;
-  for (const elastic::BeamTrace& trace : s.traces)
-    for (std::size_t k = 0; k < trace.points.size(); ++k)
-      snapshot.points[next++] = at.place({trace.bodies[k], {}, 0, trace.points[k]});
-  for (const Spring& spring : s.model.springs()) {
-    snapshot.points[next++] = at.place(spring.a);
-    snapshot.points[next++] = at.place(spring.b);
-  }
-  for (std::size_t k = 0; k < s.columns.size(); ++k) snapshot.scalars[k] = at.scalar(s.columns[k]);
+  for (std::size_t i = 0; i < w.X.size(); ++i) observe::put_frame(w.X[i], i, snapshot);
+  observe::put_lines(s.traces, s.model, at, snapshot);
+  at.put_own(observe::put_columns(s.model, s.columns, at, snapshot), snapshot);
 }
 
 }  // namespace limber::rom

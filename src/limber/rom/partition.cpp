@@ -265,12 +265,6 @@ Model model_of(const Model& model, const Mechanism& m, const std::vector<Pose>& 
   }
   for (Spring spring : model.springs()) {
     if (!own(spring.a.body) && !own(spring.b.body)) continue;
-    if (spring.rest_length < 0) {
-      const auto place_of = [&](const Attachment& a) {
-        return a.body.valid() ? Vec3(at[a.body.value] * a.p) : a.p;
-      };
-      spring.rest_length = (place_of(spring.a) - place_of(spring.b)).norm();
-    }
     spring.a = attachment(spring.a), spring.b = attachment(spring.b);
     parts.springs.push_back(spring);
   }

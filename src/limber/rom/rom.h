@@ -16,7 +16,7 @@
 
 #include "limber/model/model.h"
 #include "limber/result/fields.h"
-#include "limber/result/handle.h"
+#include "limber/result/hand.h"
 #include "limber/result/report.h"
 #include "limber/result/snapshot.h"
 #include "limber/rom/reduced_model.h"

@@ -118,15 +118,16 @@ void add_loads(const SystemData& s, int k, double t, WorkspaceData& all, VecX& f
 void pull(const SystemData& s, double h, WorkspaceData& all, std::vector<double>& prop_v) {
   all.held_force.setZero();
   if (!all.held) return;
-  const HeldPoint& held = *all.held;
+  const Held& held = *all.held;
+  const result::Hand& hand = held.hand;
   const BodyPlace& at = s.places[held.body];
   const Pose& X = all.X[held.body];
   const Vec3 arm = X.R * held.p, place = X.p + arm;
-  const double soft = 1 / (h * h * held.stiffness + h * held.damping);
+  const double soft = 1 / (h * h * hand.stiffness + h * hand.damping);
   const auto impulse = [&](const Mat3& W, const Vec3& v) {
     // λ = h (k (target − place − h v⁺) − d v⁺),  v⁺ = v + W λ
     const Vec3 wanted =
-        h * held.stiffness * (held.target - place) / (h * h * held.stiffness + h * held.damping);
+        h * hand.stiffness * (hand.target - place) / (h * h * hand.stiffness + h * hand.damping);
     const Vec3 lambda = (W + soft * Mat3::Identity()).ldlt().solve(wanted - v);
     all.held_force = lambda / h;
     return lambda;

@@ -11,6 +11,9 @@
 #include "limber/elastic/spring_law.h"
 #include "limber/math/dense.h"
 #include "limber/multibody/parallel_walk.h"
+#include "limber/observe/columns.h"
+#include "limber/observe/layout.h"
+#include "limber/result/hand.h"
 #include "limber/rom/blend.h"
 #include "limber/rom/pose_batch.h"
 #include "limber/rom/rom.h"
@@ -61,23 +64,6 @@ struct PlacedInput {
   double at(double t) const { return lead > 0 ? value.value(t) + lead * value.rate(t) : value.value(t); }
 };
 
-struct Column {
-  enum class Own : std::uint8_t {
-    none,
-    contacts,
-    overlap,
-    cone,
-    distance,
-    gap,
-    out_of_range,
-    momentum,
-    angular
-  } own = Own::none;
-  Quantity quantity = Quantity::position;
-  Attachment at;
-  int joint = -1, spring = -1, component = 0, mechanism = -1;
-};
-
 struct SystemData {
   SystemData(elastic::LinkedModel linked, const ReducedModel& r, const Options& o);
 
@@ -95,12 +81,11 @@ struct SystemData {
   std::vector<PropPlace> props;
   std::vector<PlacedLoad> loads;
   std::vector<Collidable> collidables;
-  std::vector<elastic::SpringParameters> springs;
   int q_count = 0, v_count = 0;
   double size = 0;  // [m] radius of the largest mechanism
   double friction = 0, restitution = 0;
   result::Layout layout;
-  std::vector<Column> columns;
+  std::vector<Probe> columns;  // of the layout's scalars, before the method's own
 };
 
 // The matrices of a step of one mechanism.
@@ -151,10 +136,11 @@ struct ContactRow {
   int limit = -1;  // of a joint: row of its mechanism
 };
 
-struct HeldPoint {
+// Where a hand holds a body (live.h).
+struct Held {
+  result::Hand hand;
   int body = -1;
-  Vec3 p, target;
-  double stiffness = 0, damping = 0;
+  Vec3 p;
 };
 
 struct WorkspaceData {
@@ -174,7 +160,7 @@ struct WorkspaceData {
   std::vector<double> lambda, free, mu;
   std::vector<double> prop_v;  // (6 × props) velocities of the step at hand
   std::vector<Vec3> impulse;   // (mechanisms) of contacts in the step at hand, world axes
-  std::optional<HeldPoint> held;
+  std::optional<Held> held;
   Vec3 held_force = Vec3::Zero();
   double load = 1;
   double overlap = 0;  // [m] deepest of the step at hand

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "limber/model/quantity.h"
 #include "limber/scene/keys_parts.h"
 #include "limber/sim/method_table.h"
 
@@ -336,22 +337,9 @@ std::vector<Object> load_objects() {
       {T::probe,
        "probe",
        "A probe",
-       "A text like `finger.tip.position` (`position`, `velocity`, `rotation`, `angular_velocity` of a "
-       "place; `angle` or `position`, "
-       "`velocity`, `force` of a joint; `length`, `tension` of a spring; `tension`, `curvature`, `twist`, "
-       "`bending_moment`, `torque` of a place on a thread; `contact.count`, `contact.overlap`; "
-       "`energy.kinetic`, `energy.gravity`, "
-       "`energy.elastic`, "
-       "`energy.total`; `position` of a rider), or a mapping that gives it a name.",
+       "A text like `finger.tip.position`, as in the table below, or a mapping that gives it a name.",
        {text("name", "of the column").needed(),
-        choice("quantity",
-               "position velocity rotation angular_velocity joint_position joint_velocity joint_force "
-               "spring_length "
-               "spring_tension kinetic_energy gravity_energy elastic_energy total_energy rider_position "
-               "dissipated_energy work_energy remainder_energy tension curvature twist bending_moment torque "
-               "contact_count overlap",
-               "")
-            .needed(),
+        choice("quantity", quantity_names(), "see the table").needed(),
         place("on", "for quantities of a place"), refer("joint", "joint", "for quantities of a joint"),
         refer("spring", "spring", "for quantities of a spring"),
         refer("rider", "rider", "for the position of a rider")},

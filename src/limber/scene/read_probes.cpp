@@ -1,50 +1,14 @@
 // Probes: "finger.tip.position", "knee.angle", "tendon.tension", "energy.total", or spelled out as a mapping.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "limber/scene/fields.h"
 #include "limber/scene/suggest.h"
 
 namespace limber::scene {
 
 namespace {
-
-enum class Of : unsigned char { place, joint, spring, rider, scene };
-struct Word {
-  const char* name;
-  Of of;
-  Quantity quantity;
-};
-constexpr Word words[] = {
-    {"position", Of::place, Quantity::position},
-    {"velocity", Of::place, Quantity::velocity},
-    {"rotation", Of::place, Quantity::rotation},
-    {"angular_velocity", Of::place, Quantity::angular_velocity},
-    {"angle", Of::joint, Quantity::joint_position},
-    {"position", Of::joint, Quantity::joint_position},
-    {"velocity", Of::joint, Quantity::joint_velocity},
-    {"force", Of::joint, Quantity::joint_force},
-    {"length", Of::spring, Quantity::spring_length},
-    {"tension", Of::spring, Quantity::spring_tension},
-    {"position", Of::rider, Quantity::rider_position},
-    {"tension", Of::place, Quantity::tension},
-    {"curvature", Of::place, Quantity::curvature},
-    {"twist", Of::place, Quantity::twist},
-    {"bending_moment", Of::place, Quantity::bending_moment},
-    {"torque", Of::place, Quantity::torque},
-};
-constexpr std::pair<const char*, Quantity> energies[] = {
-    {"kinetic", Quantity::kinetic_energy},       {"gravity", Quantity::gravity_energy},
-    {"elastic", Quantity::elastic_energy},       {"total", Quantity::total_energy},
-    {"dissipated", Quantity::dissipated_energy}, {"work", Quantity::work_energy},
-    {"remainder", Quantity::remainder_energy}};
-
-Of of(Quantity quantity) {
-  if (quantity <= Quantity::angular_velocity) return Of::place;
-  if (quantity <= Quantity::joint_force) return Of::joint;
-  if (quantity <= Quantity::spring_tension) return Of::spring;
-  if (quantity >= Quantity::tension && quantity <= Quantity::torque) return Of::place;
-  return quantity == Quantity::rider_position ? Of::rider : Of::scene;
-}
 
 // A joint of the tree, or one that closes a loop.
 bool resolve_joint(const Reader& reader, std::string_view name, Probe& probe) {
@@ -61,40 +25,101 @@ bool resolve_joint(const Reader& reader, std::string_view name, Probe& probe) {
 }
 
 // Fills the probe if `subject` names something that has this quantity.
-bool resolve(const Reader& reader, const Word& word, std::string_view subject, Probe& probe,
+bool resolve(const Reader& reader, const QuantityInfo& row, std::string_view subject, Probe& probe,
              std::string& note) {
-  probe.quantity = word.quantity;
-  if (word.of == Of::place) {
-    const auto at = reader.find_place(subject, note);
-    if (at) probe.at = *at;
-    if (word.quantity >= Quantity::tension) {
+  probe.quantity = row.quantity;
+  switch (subject_of(row.told)) {
+    case Subject::place: {
+      const auto at = reader.find_place(subject, note);
+      if (at) probe.at = *at;
+      if (row.told != Told::section) return at.has_value();
       note.clear();
       return at && at->beam.valid();
     }
-    return at.has_value();
+    case Subject::joint:
+      return resolve_joint(reader, subject, probe);
+    case Subject::rider: {
+      const auto found = reader.rider_names.find(subject);
+      if (found != reader.rider_names.end()) probe.rider = RiderId{found->second};
+      return found != reader.rider_names.end();
+    }
+    case Subject::spring: {
+      const auto found = reader.spring_names.find(subject);
+      if (found != reader.spring_names.end()) probe.spring = SpringId{found->second};
+      return found != reader.spring_names.end();
+    }
+    case Subject::whole:
+      break;
   }
-  if (word.of == Of::joint) {
-    return resolve_joint(reader, subject, probe);
+  return false;
+}
+
+std::string suggestion_for(const Reader& reader, Subject subject, std::string_view name) {
+  switch (subject) {
+    case Subject::place:
+      return reader.suggest_body(name);
+    case Subject::joint:
+      return reader.suggest_joint(name);
+    case Subject::rider:
+      return reader.suggest_rider(name);
+    case Subject::spring:
+      return reader.suggest_spring(name);
+    case Subject::whole:
+      break;
   }
-  if (word.of == Of::rider) {
-    const auto found = reader.rider_names.find(subject);
-    if (found != reader.rider_names.end()) probe.rider = RiderId{found->second};
-    return found != reader.rider_names.end();
+  return "";
+}
+
+// All words of the quantities that things have, each once.
+std::vector<std::string_view> words_of_things() {
+  std::vector<std::string_view> out;
+  for (const QuantityInfo& row : quantity_table) {
+    if (subject_of(row.told) == Subject::whole) continue;
+    std::string_view words = row.words;
+    while (!words.empty()) {
+      const std::size_t end = std::min(words.find(' '), words.size());
+      if (std::ranges::find(out, words.substr(0, end)) == out.end()) out.push_back(words.substr(0, end));
+      words.remove_prefix(std::min(end + 1, words.size()));
+    }
   }
-  const auto found = reader.spring_names.find(subject);
-  if (found != reader.spring_names.end()) probe.spring = SpringId{found->second};
-  return found != reader.spring_names.end();
+  return out;
 }
 
 std::string unknown_quantity(std::string_view quantity) {
   Suggestion suggestion(quantity);
   std::string list;
-  for (const Word& word : words) {
-    suggestion.offer(word.name);
-    if (list.find(word.name) == std::string::npos)
-      list += fmt::format("{}{}", list.empty() ? "" : ", ", word.name);
+  for (const std::string_view word : words_of_things()) {
+    suggestion.offer(word);
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", word);
   }
   return fmt::format("{} cannot be probed ({} can){}", quoted(quantity), list, suggestion.text());
+}
+
+// "energy.total", "contact.count": of nothing in particular, unless a body has that name.
+bool read_probe_of_whole(Reader& reader, const Node& node, const Path& path, std::string_view subject,
+                         std::string_view quantity) {
+  if (reader.find_body(subject)) return false;
+  Suggestion suggestion(quantity);
+  std::string list;
+  for (const QuantityInfo& row : quantity_table) {
+    const std::string_view text = row.words;
+    if (subject_of(row.told) != Subject::whole || text.substr(0, text.find('.')) != subject) continue;
+    if (text == node.text) {
+      Probe probe;
+      probe.name = node.text;
+      probe.quantity = row.quantity;
+      reader.parts.probes.push_back(std::move(probe));
+      return true;
+    }
+    const std::string_view word = text.substr(text.find('.') + 1);
+    suggestion.offer(word);
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", word);
+  }
+  const auto things = words_of_things();
+  if (list.empty() || std::ranges::find(things, quantity) != things.end()) return false;
+  reader.error(node, path,
+               fmt::format("{} has {}, not {}{}", subject, list, quoted(quantity), suggestion.text()));
+  return true;
 }
 
 void read_text_probe(Reader& reader, const Node& node, const Path& path) {
@@ -106,43 +131,21 @@ void read_text_probe(Reader& reader, const Node& node, const Path& path) {
         node, path,
         fmt::format("expected thing.quantity, as in finger.tip.position, got {}", quoted(node.text)));
   const std::string_view subject = node.text.substr(0, dot), quantity = node.text.substr(dot + 1);
-  if (subject == "energy" && !reader.find_body("energy")) {
-    Suggestion suggestion(quantity);
-    for (const auto& [name, q] : energies) {
-      suggestion.offer(name);
-      if (quantity != name) continue;
-      probe.quantity = q;
-      reader.parts.probes.push_back(std::move(probe));
-      return;
-    }
-    return reader.error(node, path,
-                        fmt::format("energy is kinetic, gravity, elastic or total, not {}{}",
-                                    quoted(quantity), suggestion.text()));
-  }
-  if (subject == "contact" && !reader.find_body("contact") &&
-      (quantity == "count" || quantity == "overlap")) {
-    probe.quantity = quantity == "count" ? Quantity::contact_count : Quantity::overlap;
-    reader.parts.probes.push_back(std::move(probe));
-    return;
-  }
+  if (read_probe_of_whole(reader, node, path, subject, quantity)) return;
   bool known = false;
   std::string note, suggestion;
   int hits = 0;
-  for (const Word& word : words) {
-    if (quantity != word.name) continue;
+  for (const QuantityInfo& row : quantity_table) {
+    if (subject_of(row.told) == Subject::whole || !has_word(row, quantity)) continue;
     known = true;
     Probe candidate = probe;
     std::string why;
-    if (resolve(reader, word, subject, candidate, why)) {
+    if (resolve(reader, row, subject, candidate, why)) {
       if (++hits == 1) reader.parts.probes.push_back(std::move(candidate));
       continue;
     }
     if (!why.empty()) note = why;
-    if (suggestion.empty())
-      suggestion = word.of == Of::place   ? reader.suggest_body(subject)
-                   : word.of == Of::joint ? reader.suggest_joint(subject)
-                   : word.of == Of::rider ? reader.suggest_rider(subject)
-                                          : reader.suggest_spring(subject);
+    if (suggestion.empty()) suggestion = suggestion_for(reader, subject_of(row.told), subject);
   }
   if (hits > 1)
     return reader.error(
@@ -162,38 +165,38 @@ void read_probe_object(Reader& reader, const Node& node, const Path& path) {
   const Fields fields(reader, node, ObjectType::probe, path, node.mark);
   Probe probe;
   probe.name = fields.text("name");
-  probe.quantity = static_cast<Quantity>(fields.choice("quantity", static_cast<int>(Quantity::total_energy)));
-  const Of kind = of(probe.quantity);
-  const char* wanted = kind == Of::place    ? "on"
-                       : kind == Of::joint  ? "joint"
-                       : kind == Of::spring ? "spring"
-                       : kind == Of::rider  ? "rider"
-                                            : "";
+  // Its choices are the names of the table's rows, in their order.
+  const int number = fields.choice("quantity", -1);
+  if (number < 0) return;
+  const QuantityInfo& row = quantity_table[number];
+  probe.quantity = row.quantity;
+  const Subject subject = subject_of(row.told);
+  const char* wanted = key_of(subject);
   for (const char* key : {"on", "joint", "spring", "rider"}) {
     if (fields.has(key) && std::string_view(key) != wanted)
       return fields.error(key, "does not fit the quantity");
   }
   if (*wanted && !fields.has(wanted))
     return reader.error(fields.mark(), path, fmt::format("this quantity needs the key \"{}\"", wanted));
-  if (kind == Of::place) {
+  if (subject == Subject::place) {
     const auto at = fields.place("on");
     if (!at) return;
     probe.at = *at;
-  } else if (kind == Of::joint) {
+  } else if (subject == Subject::joint) {
     const Node& name = fields.node("joint");
     if (!name.is_scalar() || !resolve_joint(reader, name.text, probe)) {
       const auto id = reader.joint(name, fields.path("joint"));  // says what is wrong
       if (!id) return;
       probe.joint = *id;
     }
-  } else if (kind == Of::spring) {
+  } else if (subject == Subject::spring) {
     const Node& name = fields.node("spring");
     const auto found = reader.spring_names.find(name.text);
     if (!name.is_scalar() || found == reader.spring_names.end())
       return fields.error("spring", fmt::format("there is no spring {}{}", quoted(name.text),
                                                 reader.suggest_spring(name.text)));
     probe.spring = SpringId{found->second};
-  } else if (kind == Of::rider) {
+  } else if (subject == Subject::rider) {
     const Node& name = fields.node("rider");
     const auto found = reader.rider_names.find(name.text);
     if (!name.is_scalar() || found == reader.rider_names.end())

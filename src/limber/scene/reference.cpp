@@ -1,6 +1,7 @@
 // The table of keys as a page to read.
 #include <fmt/format.h>
 
+#include "limber/model/quantity.h"
 #include "limber/scene/expression.h"
 #include "limber/scene/keys.h"
 #include "limber/scene/scene.h"
@@ -131,6 +132,7 @@ std::string object_section(const Object& object) {
     for (const char* key : group.keys) list += fmt::format("{}`{}`", list.empty() ? "" : ", ", key);
     text += fmt::format("\n{} one of {}.\n", group.required ? "Exactly" : "At most", list);
   }
+  if (object.type == ObjectType::probe) text += "\n" + quantity_markdown();
   if (*object.shorthand) text += fmt::format("\nA bare value stands for `{}`.\n", object.shorthand);
   if (*object.example) text += fmt::format("\n```yaml\n{}```\n", object.example);
   return text + "\n";

@@ -280,7 +280,11 @@ Pose Reader::start_pose(BodyId id) {
   for (auto it = climbed.rbegin(); it != climbed.rend(); ++it) {
     const Joint& j = parts.joints[joint_of[*it]];
     const Pose X_WP = j.parent.valid() ? start_[j.parent.value] : Pose::identity();
-    start_[*it] = X_WP * j.X_PF * joint_pose(j.kind, j.position) * j.X_BM.inverse();
+    DofArray q = j.position;
+    for (const PrescribedMotion& m : parts.motions)
+      for (int k = 0; m.joint.value == joint_of[*it] && k < dof_count(j.kind); ++k)
+        q[k] = m.position[k].value(0);
+    start_[*it] = X_WP * j.X_PF * joint_pose(j.kind, q) * j.X_BM.inverse();
   }
   return id.valid() ? start_[id.value] : Pose::identity();
 }

@@ -154,6 +154,7 @@ void read_scene(Reader& reader, const Node& written) {
   read_bodies(scene);
   read_short_forms(scene);
   read_joints(scene);
+  read_drives(scene);
   read_beams(scene);
   read_springs(scene);
   read_loops(scene);
@@ -162,7 +163,6 @@ void read_scene(Reader& reader, const Node& written) {
   read_contact(scene);
   read_loads(scene);
   read_riders(scene);
-  read_drives(scene);
   read_probes(scene);
   read_run(scene);
   if (reader.parts.bodies.empty() && reader.parts.beams.empty() && reader.diagnostics.empty())

@@ -485,19 +485,11 @@ class Writer {
   }
 
   void probes() {
-    static const char* const names[] = {
-        "position",       "velocity",         "rotation",      "angular_velocity", "joint_position",
-        "joint_velocity", "joint_force",      "spring_length", "spring_tension",   "kinetic_energy",
-        "gravity_energy", "elastic_energy",   "total_energy",  "rider_position",   "dissipated_energy",
-        "work_energy",    "remainder_energy", "tension",       "curvature",        "twist",
-        "bending_moment", "torque",           "contact_count", "overlap"};
     if (!model_.probes().empty()) line("probes:");
     for (const Probe& p : model_.probes()) {
       Flow flow;
-      flow.add("name", text_scalar(p.name)).add("quantity", names[static_cast<int>(p.quantity)]);
-      if (p.quantity <= Quantity::angular_velocity ||
-          (p.quantity >= Quantity::tension && p.quantity <= Quantity::torque))
-        flow.add("on", place(p.at));
+      flow.add("name", text_scalar(p.name)).add("quantity", info_of(p.quantity).name);
+      if (subject_of(p.quantity) == Subject::place) flow.add("on", place(p.at));
       if (p.joint.valid()) flow.add("joint", model_[p.joint].name);
       if (p.loop.valid()) flow.add("joint", model_.loops()[p.loop.value].name);
       if (p.spring.valid()) flow.add("spring", model_.springs()[p.spring.value].name);

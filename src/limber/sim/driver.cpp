@@ -18,6 +18,7 @@ ArticulatedDriver::ArticulatedDriver(const Model& model, const articulated::Opti
   if (!from_static) return;
   const auto found = articulated::solve_static(system, state, workspace);
   if (!found.report.ok()) throw StaticFailure("--from static: " + found.report.message);
+  articulated::open_ledger(system, state, workspace);
 }
 
 bool ArticulatedDriver::finite() const {
@@ -30,6 +31,14 @@ ThreadDriver::ThreadDriver(const Model& model, const thread::Options& options, b
   if (!from_static) return;
   const auto found = thread::solve_static(system, state, workspace);
   if (!found.report.ok()) throw StaticFailure("--from static: " + found.report.message);
+  thread::open_ledger(system, state, workspace);
+  start_warning = found.report.warning;
+}
+
+result::SolveReport ThreadDriver::step(double h) {
+  result::SolveReport report = thread::step(system, state, workspace, h);
+  if (!start_warning.empty()) report.warning = start_warning;
+  return report;
 }
 
 bool ThreadDriver::finite() const {

@@ -13,7 +13,7 @@
 #include "limber/articulated/articulated.h"
 #include "limber/articulated/live.h"
 #include "limber/result/fields.h"
-#include "limber/result/handle.h"
+#include "limber/result/hand.h"
 #include "limber/result/report.h"
 #include "limber/result/snapshot.h"
 #include "limber/rom/live.h"
@@ -48,7 +48,7 @@ struct ArticulatedDriver {
   void load(const std::string& bytes) { state.load(bytes); }
 
   // For a live view (articulated/live.h).
-  bool hold(const result::Handle& handle) { return articulated::hold(system, workspace, handle); }
+  bool hold(const result::Hand& handle) { return articulated::hold(system, workspace, handle); }
   void release() { articulated::release(system, workspace); }
   int held_body() { return articulated::held_body(workspace); }
   result::Pull pull() { return articulated::pull(system, state, workspace); }
@@ -84,7 +84,7 @@ struct AdaptiveDriver {
   void load(const std::string& bytes) { state.load(bytes); }
 
   // For a live view (adaptive/live.h).
-  bool hold(const result::Handle& handle) { return adaptive::hold(system, state, workspace, handle); }
+  bool hold(const result::Hand& handle) { return adaptive::hold(system, state, workspace, handle); }
   void release() { adaptive::release(system, state, workspace); }
   result::Pull pull() { return adaptive::pull(system, state, workspace); }
   std::vector<result::Reading> readings(const std::string& name) {
@@ -96,6 +96,7 @@ struct ThreadDriver {
   thread::System system;
   thread::State state;
   thread::Workspace workspace;
+  std::string start_warning;  // of the rest that it starts from
 
   ThreadDriver(const Model& model, const thread::Options& options, bool from_static);
 
@@ -103,7 +104,7 @@ struct ThreadDriver {
   const Model& model() const { return system.model(); }
   int dof_count() const { return system.dof_count(); }
   std::string solver() const { return system.solver(); }
-  result::SolveReport step(double h) { return thread::step(system, state, workspace, h); }
+  result::SolveReport step(double h);
   void observe(result::Snapshot& snapshot) { thread::observe(system, state, workspace, snapshot); }
   void set_clock(std::int64_t step, double t) { state.step = step, state.t = t; }
   bool finite() const;
@@ -111,7 +112,7 @@ struct ThreadDriver {
   void load(const std::string& bytes) { state.load(bytes); }
 
   // For a live view (thread/live.h).
-  bool hold(const result::Handle& handle) { return thread::hold(system, workspace, handle); }
+  bool hold(const result::Hand& handle) { return thread::hold(system, workspace, handle); }
   std::optional<Change> cut_at(int point) const { return thread::cut_at(system, state, point); }
   void release() { thread::release(workspace); }
   result::Pull pull() { return thread::pull(system, state, workspace); }
@@ -143,7 +144,7 @@ struct RomDriver {
   void load(const std::string& bytes) { state.load(bytes); }
 
   // For a live view (rom/live.h).
-  bool hold(const result::Handle& handle) { return rom::hold(system, workspace, handle); }
+  bool hold(const result::Hand& handle) { return rom::hold(system, workspace, handle); }
   void release() { rom::release(workspace); }
   int held_body() { return rom::held_body(workspace); }
   result::Pull pull() { return rom::pull(system, state, workspace); }
@@ -201,11 +202,11 @@ class Driver {
   bool can_hold() const {
     return std::visit(
         [](auto& m) {
-          return requires(std::remove_cvref_t<decltype(m)> & x, result::Handle h) { x.hold(h); };
+          return requires(std::remove_cvref_t<decltype(m)> & x, result::Hand h) { x.hold(h); };
         },
         method_);
   }
-  bool hold(const result::Handle& handle) {
+  bool hold(const result::Hand& handle) {
     return std::visit(
         [&](auto& m) {
           if constexpr (requires { m.hold(handle); }) return m.hold(handle);

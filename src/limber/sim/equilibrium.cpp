@@ -82,6 +82,7 @@ void refuse_estimate(const Model& model, const StaticOptions& options) {
 
 void warn(const Model& model, Question question, Equilibrium& e) {
   if (!e.ok()) return;
+  if (!e.report.warning.empty()) e.warnings.push_back(e.report.warning);
   for (const Problem& p : not_looked_at(model, question)) e.warnings.push_back(to_string(p));
   if (e.stability.least_pivot && *e.stability.least_pivot < 1e-6)
     e.warnings.push_back(

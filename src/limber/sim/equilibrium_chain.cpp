@@ -55,9 +55,7 @@ std::vector<articulated::SpringTension> tensions(const chain::System& system, co
   std::size_t next = system.layout().point_count() - 2 * system.structure().springs.size();
   for (const chain::SpringTie& spring : system.structure().springs) {
     const double length = (at.points[next + 1] - at.points[next]).norm();
-    const double stretch = length - spring.law.rest_length;
-    out.push_back(
-        {spring.name, length, spring.law.tension_only && stretch < 0 ? 0 : spring.law.stiffness * stretch});
+    out.push_back({spring.name, length, elastic::spring_tension(spring.law, length, 0)});
     next += 2;
   }
   return out;

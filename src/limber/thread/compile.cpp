@@ -10,7 +10,6 @@
 #include "limber/math/so3.h"
 #include "limber/math/trig.h"
 #include "limber/model/features.h"
-#include "limber/model/probe_units.h"
 #include "limber/thread/system.h"
 
 namespace limber::thread {
@@ -217,9 +216,9 @@ struct Compiler {
              fmt::format("elements of {:.3g} m are much shorter than the section is wide ({:.3g} m)",
                          t.length / t.elements, 2 * t.rod.radius));
     const Pose X_WS = from_frame(beam, X_WB);
-    const Pose to_centroid{math::rotation_x(t.rod.angle), Vec3(0, t.rod.centroid[0], t.rod.centroid[1])};
+    const Pose to_principal = Pose::rotation(math::rotation_x(t.rod.angle));  // the path is of centroids
     for (int i = 0; i <= t.fine; ++i)
-      t.start.push_back(X_WS * frames.at(static_cast<double>(i) / t.fine) * to_centroid);
+      t.start.push_back(X_WS * frames.at(static_cast<double>(i) / t.fine) * to_principal);
     refuse_corners(beam);
     for (int k = 0; k <= s.options.levels; ++k)
       t.level.push_back(element_stiffness(t.rod, t.length / (t.elements << k)));
@@ -323,8 +322,7 @@ struct Compiler {
       }
       if (s.options.element != Element::log) refuse("spring", k.name, "", "only the log element has springs");
       const Vec3 arm = math::rotation_x(-s.threads[on->beam.value].rod.angle) * on->p;
-      Tether t{on->beam.value, on->s,     arm,           other->body.value, other->p,
-               k.stiffness,    k.damping, k.rest_length, k.tension_only};
+      Tether t{on->beam.value, on->s, arm, other->body.value, other->p, elastic::law_of(k)};
       if (t.body >= 0 && free_[t.body])
         refuse("spring", k.name, "between",
                "hangs on a body that a thread carries: on the world or a held body");
@@ -336,18 +334,16 @@ struct Compiler {
 
   void rest_lengths(const State& start) {
     if (s.tethers.empty()) return;
-    const std::vector<Pose> X = model.initial_poses();
     WorkspaceData w(s);
     set_mesh(s, start, w);
-    for (Tether& t : s.tethers) {
-      if (t.rest_length >= 0) continue;
-      const Vec3 p = tether_point(s, start, start.e.data(), t, w);
-      t.rest_length = (p - (t.body < 0 ? t.p : X[t.body] * t.p)).norm();
+    s.poses(0, w.X_WB);
+    for (std::size_t i = 0; i < s.tethers.size(); ++i) {
+      Tether& t = s.tethers[i];
+      t.law.rest_length = elastic::rest_length_of(
+          model.springs()[i], tether_point(s, start, start.e.data(), t, w), tether_anchor(t, w));
     }
   }
 };
-
-constexpr const char* axes[] = {".x", ".y", ".z"};
 
 void make_pieces(SystemData& s) {
   for (int t = 0; t < static_cast<int>(s.threads.size()); ++t) {
@@ -367,9 +363,7 @@ void make_pieces(SystemData& s) {
 void lay_out(SystemData& s) {
   const Model& model = s.model;
   s.layout.title = model.title();
-  for (std::size_t i = 0; i < model.bodies().size(); ++i)
-    s.layout.frames.push_back(
-        {model.bodies()[i].name, model.bodies()[i].shapes, model.bodies()[i].color, !s.bodies[i].moves});
+  observe::add_bodies(model, s.layout);
   make_pieces(s);
   int last = -1, number = 1;
   for (const Piece& p : s.pieces) {
@@ -384,47 +378,9 @@ void lay_out(SystemData& s) {
     s.layout.polylines.push_back({name + ".stripe2", p.samples, 0.25 * t.rod.radius, stripe});
     s.layout.polylines.push_back({name + ".rings", p.rings, 0.1 * t.rod.radius, ring});
   }
-  for (const Tether& t : s.tethers)
-    s.layout.polylines.push_back(
-        {model.springs()[static_cast<std::size_t>(&t - s.tethers.data())].name, 2, 0, {}});
-
-  const auto add = [&](const std::string& name, const char* unit, Column c) {
-    s.layout.scalars.push_back({name, unit});
-    s.columns.push_back(c);
-  };
-  for (const Probe& p : model.probes()) {
-    Column c{p.quantity, p.at.beam.value, p.at.s, p.at.p, p.at.body.value, 0, p.spring.value};
-    switch (p.quantity) {
-      case Quantity::position:
-      case Quantity::velocity:
-      case Quantity::rotation:
-      case Quantity::angular_velocity:
-        for (c.component = 0; c.component < 3; ++c.component)
-          add(p.name + axes[c.component], unit_of(p.quantity), c);
-        break;
-      case Quantity::spring_length:
-      case Quantity::spring_tension:
-      case Quantity::overlap:
-      case Quantity::tension:
-      case Quantity::curvature:
-      case Quantity::twist:
-      case Quantity::bending_moment:
-      case Quantity::torque:
-      case Quantity::contact_count:
-        add(p.name, unit_of(p.quantity), c);
-        break;
-      default:
-        break;  // energies stand below; joints and riders were refused
-    }
-  }
-  for (const auto& [name, quantity] : {std::pair{"energy.kinetic", Quantity::kinetic_energy},
-                                       {"energy.gravity", Quantity::gravity_energy},
-                                       {"energy.elastic", Quantity::elastic_energy},
-                                       {"energy.total", Quantity::total_energy},
-                                       {"energy.dissipated", Quantity::dissipated_energy},
-                                       {"energy.work", Quantity::work_energy},
-                                       {"energy.remainder", Quantity::remainder_energy}})
-    add(name, "J", {quantity, -1, 0, Vec3::Zero(), -1, 0, -1});
+  observe::add_springs(model, s.layout);
+  s.columns = observe::columns_for(model, Question::thread_run);
+  observe::add_columns(model, s.columns, s.layout);
 }
 
 void measure(SystemData& s) {

@@ -169,9 +169,8 @@ TouchSide side(const double* e, const WorkspaceData& w, int slot, double xi, con
   TouchSide out;
   out.slot = slot;
   out.xi = xi;
-  const double l = w.length[slot], x2 = xi * xi, x3 = x2 * xi;
-  const double line[4] = {1 - 3 * x2 + 2 * x3, l * (xi - 2 * x2 + x3), 3 * x2 - 2 * x3, l * (x3 - x2)};
-  std::copy_n(line, 4, out.line);
+  const auto line = hermite(xi, w.length[slot]);
+  std::copy(line.begin(), line.end(), out.line);
   Vec3 d[2];
   for (int a = 0; a < 2; ++a)
     for (int i = 0; i < 3; ++i)

@@ -119,21 +119,11 @@ ElementResult integrate(const Rod& rod, double l, const Vec24& e, bool split, bo
   return out;
 }
 
-Mat3 polar_of(const Mat3& F) {
-  Mat3 R = F;
-  for (int i = 0; i < 30; ++i) {
-    const Mat3 next = 0.5 * (R + R.inverse().transpose());
-    const double change = (next - R).cwiseAbs().maxCoeff();
-    R = next;
-    if (change < 1e-14) break;
-  }
-  return R;
-}
-
 // Eq. 10–12, with eq. 11 divided by ‖r₁ × x_{m,y}‖; or the polar rotation in the middle.
 Mat3 frame_of(const Vec24& e, double l, Frame kind) {
   if (kind == Frame::polar)
-    return polar_of(Eigen::Map<const Eigen::Matrix<double, 3, 8>>(e.data()) * gradients(0.5, 0, 0, l));
+    return rotation_of(
+        Mat3(Eigen::Map<const Eigen::Matrix<double, 3, 8>>(e.data()) * gradients(0.5, 0, 0, l)).data());
   const Vec3 r1 = (e.segment<3>(12) - e.segment<3>(0)).normalized();
   const Vec3 r3 = r1.cross(0.5 * (e.segment<3>(6) + e.segment<3>(18))).normalized();
   Mat3 R;

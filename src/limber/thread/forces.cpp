@@ -14,12 +14,6 @@ Mat3 node_axes(const WorkspaceData& w, int j) {
   return P;
 }
 
-// Weights of x₁, x₁,x, x₂, x₂,x in the midline's position.
-std::array<double, 4> hermite(double xi, double l) {
-  const double x2 = xi * xi, x3 = x2 * xi;
-  return {1 - 3 * x2 + 2 * x3, l * (xi - 2 * x2 + x3), 3 * x2 - 2 * x3, l * (x3 - x2)};
-}
-
 void add_force(double* f, int slot, const std::array<double, 4>& n, const Vec3& force) {
   for (int k = 0; k < 4; ++k)
     for (int i = 0; i < 3; ++i) f[12 * (slot + k / 2) + 3 * (k % 2) + i] += n[k] * force[i];
@@ -44,17 +38,18 @@ void add_moment(WorkspaceData& w, int node, const Vec3& moment_W) {
     for (int i = 0; i < 3; ++i) w.external[12 * node + 3 + 3 * c + i] += f(i, c);
 }
 
-Mat3 axes_at(const WorkspaceData& w, const Spot& at) {
-  const Mat3 P1 = node_axes(w, at.slot);
-  if (at.xi == 0) return P1;
-  return P1 * math::so3_exp(at.xi * math::so3_log(P1.transpose() * node_axes(w, at.slot + 1)));
+// The section's own axes at a place, from which the nodes' principal ones are turned by the rod's angle.
+Mat3 section_axes(const SystemData& s, const WorkspaceData& w, const Spot& at) {
+  Mat3 P = node_axes(w, at.slot);
+  if (at.xi != 0) P = P * math::so3_exp(at.xi * math::so3_log(P.transpose() * node_axes(w, at.slot + 1)));
+  return P * math::rotation_x(-s.threads[w.thread_of[at.slot]].rod.angle);
 }
 
 void point_load(const SystemData& s, const State& state, const ThreadLoad& l, double t, double load,
                 WorkspaceData& w) {
   const Spot at = spot_at(s, state, l.thread, l.s);
   Vec3 force = load * l.force.value(t), moment = load * l.moment.value(t);
-  const Mat3 P = axes_at(w, at);
+  const Mat3 P = section_axes(s, w, at);
   if (l.follows) force = P * force, moment = P * moment;
   moment += (P * l.arm).cross(force);
   add_force(w.external.data(), at.slot, hermite(at.xi, w.length[at.slot]), force);
@@ -92,7 +87,7 @@ void line_load(const SystemData& s, const State& state, const LineLoad& l, doubl
     for (int g = 0; g < 3; ++g) {  // the Hermite weights are cubic
       const double xi = (lo + x[g] * (hi - lo) - a) / (b - a);
       Vec3 force = weight[g] * (hi - lo) * info.length * per_length;
-      if (l.follows) force = axes_at(w, {j, xi}) * force;
+      if (l.follows) force = section_axes(s, w, {j, xi}) * force;
       add_force(w.external.data(), j, hermite(xi, w.length[j]), force);
     }
   }
@@ -126,18 +121,6 @@ struct Lever {
     for (int side = 0; side < 2; ++side)
       if (share(side) > 0)
         add_moment(w, at.slot + side, share(side) * (node_axes(w, at.slot + side) * k.arm).cross(force));
-  }
-
-  // Of the point, by the rates of the gradients: (e − ê)/ch.
-  Vec3 rate(const double* e, double ch) const {
-    Vec3 sum = Vec3::Zero();
-    for (int side = 0; side < 2; ++side)
-      for (int c = 0; c < 3; ++c)
-        for (int i = 0; i < 3; ++i) {
-          const int q = 12 * (at.slot + side) + 3 + 3 * c + i;
-          sum[i] += share(side) * k.arm[c] * (e[q] - w.e_hat[q]) / ch;
-        }
-    return sum;
   }
 
   using Turn = Eigen::Matrix<double, 3, 9>;
@@ -180,69 +163,72 @@ struct Lever {
   }
 };
 
+// Of the spring in a step of the scheme e = ê + ch v; of one at rest (ch = 0) without its damper. What its
+// other end hangs on rests if it is damped: refused otherwise.
+elastic::SpringLine tether_line(const SystemData& s, const State& state, const Tether& k, const double* e,
+                                double ch, const WorkspaceData& w) {
+  Vec3 rate = Vec3::Zero();
+  if (ch > 0 && k.law.damping > 0)
+    rate = (tether_rate(s, state, e, k, w) - tether_rate(s, state, w.e_hat.data(), k, w)) / ch;
+  return elastic::spring_line(k.law, tether_point(s, state, e, k, w) - tether_anchor(k, w), rate, true);
+}
+
 void tether(const SystemData& s, const State& state, const Tether& k, const double* e, double ch,
             bool tangent, WorkspaceData& w) {
+  const elastic::SpringLine line = tether_line(s, state, k, e, ch, w);
+  w.pulls[static_cast<std::size_t>(&k - s.tethers.data())] = !line.pull.isZero(0);
+  if (k.law.tension_only && line.pull.isZero(0)) return;
   const Spot at = spot_at(s, state, k.thread, k.s);
-  const Vec3 anchor = k.body < 0 ? k.p : w.X_WB[k.body] * k.p;
-  const Vec3 midpoint = midline(e, at.slot, w.length[at.slot], at.xi).x;
-  const bool off = !k.arm.isZero(0);
-  const Vec3 d = (off ? tether_point(s, state, e, k, w) : midpoint) - anchor;
-  const double length = d.norm();
   const auto n = hermite(at.xi, w.length[at.slot]);
-  const double stretch = length - k.rest_length;
-  if (k.tension_only && stretch <= 0) return;
-  const Vec3 u = length > 1e-12 ? Vec3(d / length) : Vec3(Vec3::Zero());
-  double pull = k.stiffness * stretch;
-  if (ch > 0 && k.damping > 0)  // the anchor rests: refused otherwise
-    pull += k.damping / ch * u.dot(midpoint - midline(w.e_hat.data(), at.slot, w.length[at.slot], at.xi).x);
+  const bool off = !k.arm.isZero(0);
   const Lever lever{k, at, n, w};
-  if (off && ch > 0 && k.damping > 0) pull += k.damping * u.dot(lever.rate(e, ch));
-  add_force(w.external.data(), at.slot, n, -pull * u);
-  if (off) lever.add_moments(-pull * u);
+  add_force(w.external.data(), at.slot, n, -line.pull);
+  if (off) lever.add_moments(-line.pull);
   if (!tangent) return;
-  // k uuᵀ and the part across it that is not negative; a zero-length spring pulls in all directions.
-  const double across = length > 1e-12 ? std::max(0.0, k.stiffness * stretch / length) : k.stiffness;
-  const double along = k.stiffness + (ch > 0 ? k.damping / ch : 0);
-  const Mat3 K = across * Mat3::Identity() + (along - across) * u * u.transpose();
-  if (off) return lever.add_stiffness(K, -pull * u);
+  const Mat3 K = ch > 0 ? Mat3(line.K + line.D / ch) : line.K;
+  if (off) return lever.add_stiffness(K, -line.pull);
   add_stiffness(at, n, K, w);
 }
 
-// A hand on a body that is carried: at x + F ξ, by its weights (1, ξ) of the node's numbers.
-void hand_on_body(const SystemData& s, const State& state, const Hand& k, const double* e, double ch,
-                  bool tangent, WorkspaceData& w) {
-  const Carried& c = *carried_body(s, k.body);
-  const int node = node_at(state, c.thread, c.place);
-  const Vec3 xi = c.X_NB * k.p;
-  const double weight[4] = {1, xi[0], xi[1], xi[2]}, rate = ch > 0 ? k.damping / ch : 0;
-  double* D = w.elements.D.data() + 144 * static_cast<std::size_t>(node);
-  for (int i = 0; i < 3; ++i) {
-    double x = 0, before = 0;
-    for (int a = 0; a < 4; ++a) {
-      x += weight[a] * e[12 * node + 3 * a + i];
-      if (rate > 0) before += weight[a] * w.e_hat[12 * node + 3 * a + i];
-    }
-    const double force = k.stiffness * (k.target[i] - x) - rate * (x - before);
-    for (int a = 0; a < 4; ++a) {
-      w.external[12 * node + 3 * a + i] += weight[a] * force;
-      for (int b = 0; b < 4 && tangent; ++b)
-        D[12 * (3 * a + i) + 3 * b + i] += (k.stiffness + rate) * weight[a] * weight[b];
-    }
-  }
+// Of a hand in a step of the scheme e = ê + ch v; of one at rest (ch = 0) without its damper.
+Vec3 hand_pull(const result::Hand& hand, const Vec3& x, const Vec3& x_hat, double ch) {
+  return hand.force(hand.target - x, ch > 0 ? Vec3((x - x_hat) / ch) : Vec3(Vec3::Zero()));
 }
 
-// The damping of a step of the scheme e = ê + ch v; of nothing at rest (ch = 0).
-void hand_force(const SystemData& s, const State& state, const Hand& k, const double* e, double ch,
+// A hand on a body that is carried: at x + F ξ, by its weights (1, ξ) of the node's numbers.
+void hand_on_body(const SystemData& s, const State& state, const Held& held, const double* e, double ch,
+                  bool tangent, WorkspaceData& w) {
+  const result::Hand& k = held.hand;
+  const Carried& c = *carried_body(s, held.body);
+  const int node = node_at(state, c.thread, c.place);
+  const Vec3 xi = c.X_NB * k.p;
+  const double weight[4] = {1, xi[0], xi[1], xi[2]};
+  const auto point = [&](const double* q) {
+    Vec3 x = Vec3::Zero();
+    for (int a = 0; a < 4; ++a) x += weight[a] * Eigen::Map<const Vec3>(q + 12 * node + 3 * a);
+    return x;
+  };
+  const Vec3 x = point(e), force = hand_pull(k, x, ch > 0 ? point(w.e_hat.data()) : x, ch);
+  const double K = k.stiffness + (ch > 0 ? k.damping / ch : 0);
+  double* D = w.elements.D.data() + 144 * static_cast<std::size_t>(node);
+  for (int i = 0; i < 3; ++i)
+    for (int a = 0; a < 4; ++a) {
+      w.external[12 * node + 3 * a + i] += weight[a] * force[i];
+      for (int b = 0; b < 4 && tangent; ++b) D[12 * (3 * a + i) + 3 * b + i] += K * weight[a] * weight[b];
+    }
+}
+
+void hand_force(const SystemData& s, const State& state, const Held& held, const double* e, double ch,
                 bool tangent, WorkspaceData& w) {
-  if (k.body >= 0) return hand_on_body(s, state, k, e, ch, tangent, w);
-  const Spot at = spot_at(s, state, k.thread, k.s);
-  const double l = w.length[at.slot], rate = ch > 0 ? k.damping / ch : 0;
+  if (held.body >= 0) return hand_on_body(s, state, held, e, ch, tangent, w);
+  const result::Hand& k = held.hand;
+  const Spot at = spot_at(s, state, held.thread, held.s);
+  const double l = w.length[at.slot];
   const Vec3 x = midline(e, at.slot, l, at.xi).x;
-  Vec3 force = k.stiffness * (k.target - x);
-  if (rate > 0) force -= rate * (x - midline(w.e_hat.data(), at.slot, l, at.xi).x);
+  const Vec3 before = ch > 0 ? midline(w.e_hat.data(), at.slot, l, at.xi).x : x;
   const auto n = hermite(at.xi, l);
-  add_force(w.external.data(), at.slot, n, force);
-  if (tangent) add_stiffness(at, n, (k.stiffness + rate) * Mat3::Identity(), w);
+  add_force(w.external.data(), at.slot, n, hand_pull(k, x, before, ch));
+  if (tangent) add_stiffness(at, n, (k.stiffness + (ch > 0 ? k.damping / ch : 0)) * Mat3::Identity(), w);
 }
 
 bool evaluate_all(const SystemData& s, const double* e, bool tangent, WorkspaceData& w) {
@@ -287,6 +273,43 @@ Vec3 tether_point(const SystemData& s, const State& state, const double* e, cons
   return x;
 }
 
+Vec3 tether_anchor(const Tether& k, const WorkspaceData& w) {
+  return k.body < 0 ? k.p : w.X_WB[k.body] * k.p;
+}
+
+Vec3 tether_rate(const SystemData& s, const State& state, const double* v, const Tether& k,
+                 const WorkspaceData& w) {
+  const Spot at = spot_at(s, state, k.thread, k.s);
+  Vec3 sum = midline(v, at.slot, w.length[at.slot], at.xi).x;
+  if (k.arm.isZero(0)) return sum;
+  for (int side = 0; side < 2; ++side) {
+    const double share = side == 0 ? 1 - at.xi : at.xi;
+    if (share == 0) continue;
+    for (int c = 0; c < 3; ++c)
+      for (int i = 0; i < 3; ++i) sum[i] += share * k.arm[c] * v[12 * (at.slot + side) + 3 + 3 * c + i];
+  }
+  return sum;
+}
+
+bool tethers_settled(const SystemData& s, const State& state, const double* e, double ch,
+                     const WorkspaceData& w) {
+  for (std::size_t i = 0; i < s.tethers.size(); ++i)
+    if (const Tether& k = s.tethers[i]; k.law.tension_only)
+      if (tether_line(s, state, k, e, ch, w).pull.isZero(0) == (w.pulls[i] != 0)) return false;
+  return true;
+}
+
+double tether_losses(const SystemData& s, const State& state, const double* e, double ch,
+                     const WorkspaceData& w) {
+  double sum = 0;
+  for (const Tether& k : s.tethers) {
+    if (k.law.damping == 0) continue;
+    const Vec3 damper = tether_line(s, state, k, e, ch, w).pull - tether_line(s, state, k, e, 0, w).pull;
+    sum += damper.dot(tether_point(s, state, e, k, w) - tether_point(s, state, state.e.data(), k, w));
+  }
+  return sum;
+}
+
 bool evaluate(const SystemData& s, const double* e, WorkspaceData& w) { return evaluate_all(s, e, false, w); }
 
 bool evaluate_tangent(const SystemData& s, const double* e, const MassWeight& weight, WorkspaceData& w) {
@@ -313,7 +336,7 @@ void external_forces(const SystemData& s, const State& state, const double* e, d
       for (int i = 0; i < 3; ++i) w.external[12 * c.node + 3 * p + i] += c.mu(0, p) * g[i];
   load_forces(s, state, t, load, w);
   for (const Tether& k : s.tethers) tether(s, state, k, e, ch, tangent, w);
-  if (w.hand) hand_force(s, state, *w.hand, e, ch, tangent, w);
+  if (w.held_by_hand) hand_force(s, state, *w.held_by_hand, e, ch, tangent, w);
 }
 
 void load_forces(const SystemData& s, const State& state, double t, double load, WorkspaceData& w) {
@@ -322,8 +345,8 @@ void load_forces(const SystemData& s, const State& state, double t, double load,
   for (const BodyLoad& l : s.body_loads) body_load(s, state, l, t, load, w);
 }
 
-double potential(const SystemData& s, const State& state, const double* e, double t, double load,
-                 const WorkspaceData& w) {
+double gravity_potential(const SystemData& s, const State& state, const double* e, double t, double load,
+                         const WorkspaceData& w) {
   double sum = 0;
   const Vec3 g = load * s.model.gravity().value(t);
   for (int j = 0; j < state.node_count(); ++j)
@@ -332,12 +355,19 @@ double potential(const SystemData& s, const State& state, const double* e, doubl
   for (const CarriedNode& c : w.carried)
     for (int p = 0; p < 4; ++p)
       for (int i = 0; i < 3; ++i) sum -= g[i] * c.mu(0, p) * e[12 * c.node + 3 * p + i];
-  for (const Tether& k : s.tethers) {
-    const Vec3 anchor = k.body < 0 ? k.p : w.X_WB[k.body] * k.p;
-    const double stretch = (tether_point(s, state, e, k, w) - anchor).norm() - k.rest_length;
-    if (!k.tension_only || stretch > 0) sum += 0.5 * k.stiffness * stretch * stretch;
-  }
   return sum;
+}
+
+double tether_energy(const SystemData& s, const State& state, const double* e, const WorkspaceData& w) {
+  double sum = 0;
+  for (const Tether& k : s.tethers)
+    sum += elastic::spring_energy(k.law, (tether_point(s, state, e, k, w) - tether_anchor(k, w)).norm());
+  return sum;
+}
+
+double potential(const SystemData& s, const State& state, const double* e, double t, double load,
+                 const WorkspaceData& w) {
+  return gravity_potential(s, state, e, t, load, w) + tether_energy(s, state, e, w);
 }
 
 void mass_times(const WorkspaceData& w, int nodes, const double* y, double* out) {

@@ -69,11 +69,11 @@ void lay_along(const SystemData& s, State& state, int thread, const Line& line, 
 }
 
 // Which place of a thread a point of the snapshot belongs to.
-struct Held {
+struct ThreadPlace {
   int thread = 0;
   double s = 0;
 };
-std::optional<Held> held_at(const SystemData& s, int point) {
+std::optional<ThreadPlace> held_at(const SystemData& s, int point) {
   auto index = static_cast<std::size_t>(point);
   for (const Piece& p : s.pieces) {
     const std::size_t n = static_cast<std::size_t>(p.samples), count = s.point_count(p);
@@ -84,34 +84,30 @@ std::optional<Held> held_at(const SystemData& s, int point) {
     // A ring is held where its node was at the start of the mesh: near enough for a hand.
     const double along = index < 3 * n ? static_cast<double>(index % n) / static_cast<double>(n - 1)
                                        : static_cast<double>(index - 3 * n) / p.rings;
-    return Held{p.thread, std::min(1.0, (p.from + along * (p.to - p.from)) / s.threads[p.thread].fine)};
+    return ThreadPlace{p.thread,
+                       std::min(1.0, (p.from + along * (p.to - p.from)) / s.threads[p.thread].fine)};
   }
   return {};
 }
 
 }  // namespace
 
-bool hold(const System& system, Workspace& workspace, const result::Handle& handle) {
+bool hold(const System& system, Workspace& workspace, const result::Hand& hand) {
   const SystemData& s = system.data();
-  if (handle.on == result::Handle::On::frame) {
-    if (carried_body(s, handle.index) == nullptr) return false;
-    Hand hand;
-    hand.body = handle.index, hand.p = handle.p, hand.target = handle.target;
-    hand.stiffness = handle.stiffness, hand.damping = handle.damping;
-    workspace.data().hand = hand;
+  if (hand.on == result::Hand::On::frame) {
+    if (carried_body(s, hand.index) == nullptr) return false;
+    workspace.data().held_by_hand = Held{hand, hand.index};
     return true;
   }
-  if (handle.on != result::Handle::On::point || handle.index < 0) return false;
-  const std::optional<Held> at = held_at(s, handle.index);
+  const std::optional<ThreadPlace> at = hand.index < 0 ? std::nullopt : held_at(s, hand.index);
   if (!at) return false;
-  workspace.data().hand =
-      Hand{-1, Vec3::Zero(), at->thread, at->s, handle.target, handle.stiffness, handle.damping};
+  workspace.data().held_by_hand = Held{hand, -1, at->thread, at->s};
   return true;
 }
 
 std::optional<Change> cut_at(const System& system, const State& state, int point) {
   const SystemData& s = system.data();
-  const std::optional<Held> at = point < 0 ? std::nullopt : held_at(s, point);
+  const std::optional<ThreadPlace> at = point < 0 ? std::nullopt : held_at(s, point);
   if (!at) return {};
   const ThreadInfo& info = s.threads[at->thread];
   const int node = static_cast<int>(std::lround(at->s * info.elements)),
@@ -126,24 +122,24 @@ std::optional<Change> cut_at(const System& system, const State& state, int point
   return out;
 }
 
-void release(Workspace& workspace) { workspace.data().hand.reset(); }
+void release(Workspace& workspace) { workspace.data().held_by_hand.reset(); }
 
 result::Pull pull(const System& system, const State& state, Workspace& workspace) {
   const SystemData& s = system.data();
   WorkspaceData& w = workspace.data();
-  if (!w.hand) return {};
+  if (!w.held_by_hand) return {};
+  const auto& [hand, body, thread, along] = *w.held_by_hand;
   set_mesh(s, state, w);
-  if (w.hand->body >= 0) {
+  if (body >= 0) {
     place_carried(s, state, state.e.data(), w.X_WB);
-    const Vec3 x = w.X_WB[w.hand->body] * w.hand->p;
-    const Vec3 v = carried_rate(state, *carried_body(s, w.hand->body), w.hand->p).velocity;
-    return {x, w.hand->stiffness * (w.hand->target - x) - w.hand->damping * v};
+    const Vec3 x = w.X_WB[body] * hand.p;
+    return {x, hand.force(hand.target - x, carried_rate(state, *carried_body(s, body), hand.p).velocity)};
   }
-  const Spot at = spot_at(s, state, w.hand->thread, w.hand->s);
+  const Spot at = spot_at(s, state, thread, along);
   const double l = w.length[at.slot];
   const Vec3 x = midline(state.e.data(), at.slot, l, at.xi).x,
              v = midline(state.v.data(), at.slot, l, at.xi).x;
-  return {x, w.hand->stiffness * (w.hand->target - x) - w.hand->damping * v};
+  return {x, hand.force(hand.target - x, v)};
 }
 
 result::Fields fields(const System& system, const State& state, Workspace& workspace) {
@@ -206,8 +202,9 @@ bool adopt(const System& system, State& state, const result::Layout& layout, con
     lay_along(s, next, t, last, next.e_before);
   }
   for (std::size_t i = 0; i < next.e.size(); ++i) next.v[i] = h > 0 ? (next.e[i] - next.e_before[i]) / h : 0;
-  WorkspaceData w(s);
-  place_fixes(s, next, next.t, next.e.data(), w);
+  Workspace w(system);
+  place_fixes(s, next, next.t, next.e.data(), w.data());
+  open_ledger(system, next, w);
   state = std::move(next);
   return true;
 }

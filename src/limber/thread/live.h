@@ -5,14 +5,14 @@
 #include <optional>
 
 #include "limber/result/fields.h"
-#include "limber/result/handle.h"
+#include "limber/result/hand.h"
 #include "limber/thread/thread.h"
 
 namespace limber::thread {
 
 // A hand on a place of a thread, from the next step on: f = k (target − x) − d ẋ, implicit. False if there is
 // no thread there.
-bool hold(const System& system, Workspace& workspace, const result::Handle& handle);
+bool hold(const System& system, Workspace& workspace, const result::Hand& hand);
 void release(Workspace& workspace);
 result::Pull pull(const System& system, const State& state, Workspace& workspace);  // zero if nothing is held
 

@@ -80,7 +80,7 @@ Spot sample_spot(const State& state, const Piece& piece, int sample) {
 
 Mat3 rotation_of(const double* gradient) {
   Mat3 P = Eigen::Map<const Mat3>(gradient);
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 30; ++i) {
     const Mat3 inverse = P.inverse().transpose();
     const Mat3 next = 0.5 * (P + inverse);
     const double change = (next - P).cwiseAbs().maxCoeff();

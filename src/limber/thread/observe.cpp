@@ -11,13 +11,13 @@
 namespace limber::thread {
 namespace {
 
-struct Section {
+struct Directors {
   Vec3 d_y, d_z;
 };
 
-Section section(const double* e, int slot, double xi) {
+Directors directors(const double* e, int slot, double xi) {
   const double *p = e + 12 * slot, *q = xi > 0 ? p + 12 : p;
-  Section out;
+  Directors out;
   for (int i = 0; i < 3; ++i) {
     out.d_y[i] = (1 - xi) * p[6 + i] + xi * q[6 + i];
     out.d_z[i] = (1 - xi) * p[9 + i] + xi * q[9 + i];
@@ -30,12 +30,16 @@ Section section(const double* e, int slot, double xi) {
   return out;
 }
 
-struct Observer {
+struct Observer : observe::Source {
   const SystemData& s;
   const State& state;
   WorkspaceData& w;
-  result::Energy energy;
-  ContactReport contact;
+  result::Energy energies;
+  ContactReport contacts;
+
+  Observer(const SystemData& system, const State& now, WorkspaceData& work, const result::Energy& e,
+           const ContactReport& c = {})
+      : s(system), state(now), w(work), energies(e), contacts(c) {}
 
   Station at(int thread, double fraction) const {
     return at_spot(thread, spot_at(s, state, thread, fraction));
@@ -44,7 +48,7 @@ struct Observer {
   Station at_spot(int thread, const Spot& spot) const {
     const double l = w.length[spot.slot];
     const Midline m = midline(state.e.data(), spot.slot, l, spot.xi);
-    const Section d = section(state.e.data(), spot.slot, spot.xi);
+    const Directors d = directors(state.e.data(), spot.slot, spot.xi);
     const ElementArrays& a = w.elements;
     Station out;
     out.x = m.x, out.tangent = m.slope, out.d_y = d.d_y, out.d_z = d.d_z;
@@ -79,24 +83,19 @@ struct Observer {
     return turn / w.length[slot];
   }
 
-  Vec3 velocity(int thread, double fraction) const {
-    const Spot spot = spot_at(s, state, thread, fraction);
-    return midline(state.v.data(), spot.slot, w.length[spot.slot], spot.xi).x;
-  }
-
-  Mat3 axes(int thread, double fraction) const {
-    const Station x = at(thread, fraction);
+  Mat3 section_axes(const Attachment& place) const {
+    const Station x = at(place.beam.value, place.s);
     const Vec3 e_x = x.d_y.cross(x.d_z).normalized();
     const Vec3 e_y = (x.d_y - e_x * e_x.dot(x.d_y)).normalized();
     Mat3 R;
     R << e_x, e_y, e_x.cross(e_y);
-    return R * math::rotation_x(-s.threads[thread].rod.angle);  // the section's own axes
+    return R * math::rotation_x(-s.threads[place.beam.value].rod.angle);  // the section's own axes
   }
 
-  Vec3 angular_velocity(int thread, double fraction) const {
+  Vec3 section_turn(const Attachment& place) const {
     // From the rates of the directors, each of which turns as d' = ω × d.
-    const Spot spot = spot_at(s, state, thread, fraction);
-    const Section d = section(state.e.data(), spot.slot, spot.xi);
+    const Spot spot = spot_at(s, state, place.beam.value, place.s);
+    const Directors d = directors(state.e.data(), spot.slot, spot.xi);
     const double *p = state.v.data() + 12 * spot.slot, *q = spot.xi > 0 ? p + 12 : p;
     Vec3 vy, vz;
     for (int i = 0; i < 3; ++i) {
@@ -108,92 +107,49 @@ struct Observer {
     return 0.5 * (z.dot(ry) - y.dot(rz)) * x + x.dot(rz) * y - x.dot(ry) * z;
   }
 
-  Pose body(int index) const { return index < 0 ? Pose::identity() : w.X_WB[index]; }
-
-  Vec3 vector(const Column& c) const {
-    if (c.thread < 0) {
-      const Pose X = body(c.body);
-      if (c.quantity == Quantity::position) return X * c.arm;
-      if (c.quantity == Quantity::rotation) return math::so3_log(X.R);
-      if (const Carried* carried = carried_body(s, c.body)) {
-        const CarriedRate rate = carried_rate(state, *carried, c.arm);
-        return c.quantity == Quantity::velocity ? rate.velocity : rate.turn;
-      }
-      // Rates of driven bodies by central differences of their given motions.
-      if (c.body < 0) return Vec3::Zero();
-      constexpr double step = 1e-6;
-      std::vector<Pose> before(s.bodies.size()), after(s.bodies.size());
-      s.poses(state.t - step, before);
-      s.poses(state.t + step, after);
-      if (c.quantity == Quantity::velocity)
-        return (after[c.body] * c.arm - before[c.body] * c.arm) / (2 * step);
-      return math::so3_log(after[c.body].R * before[c.body].R.transpose()) / (2 * step);
-    }
-    const Vec3 arm = axes(c.thread, c.s) * c.arm;
-    switch (c.quantity) {
-      case Quantity::position:
-        return at(c.thread, c.s).x + arm;
-      case Quantity::velocity:
-        return velocity(c.thread, c.s) + angular_velocity(c.thread, c.s).cross(arm);
-      case Quantity::rotation:
-        return math::so3_log(axes(c.thread, c.s));
-      default:
-        return angular_velocity(c.thread, c.s);
-    }
+  // Of a body that is carried, or driven: by central differences of its given motion.
+  CarriedRate body_rate(const Attachment& place) const {
+    const int body = place.body.value;
+    if (const Carried* carried = carried_body(s, body)) return carried_rate(state, *carried, place.p);
+    constexpr double step = 1e-6;
+    std::vector<Pose> before(s.bodies.size()), after(s.bodies.size());
+    s.poses(state.t - step, before);
+    s.poses(state.t + step, after);
+    return {(after[body] * place.p - before[body] * place.p) / (2 * step),
+            math::so3_log(after[body].R * before[body].R.transpose()) / (2 * step)};
   }
 
-  Vec3 end_of(const Tether& k) const { return tether_point(s, state, state.e.data(), k, w); }
-
-  SpringTension spring(int index) const {
-    const Tether& k = s.tethers[index];
-    const double length = (end_of(k) - body(k.body) * k.p).norm();
-    const double stretch = length - k.rest_length;
-    return {s.model.springs()[index].name, length, k.tension_only && stretch < 0 ? 0 : k.stiffness * stretch};
+  Vec3 position(const Attachment& place) const override {
+    if (!place.beam.valid()) return w.X_WB[place.body.value] * place.p;
+    return at(place.beam.value, place.s).x + section_axes(place) * place.p;
   }
-
-  double scalar(const Column& c) const {
-    switch (c.quantity) {
-      case Quantity::position:
-      case Quantity::velocity:
-      case Quantity::rotation:
-      case Quantity::angular_velocity:
-        return vector(c)[c.component];
-      case Quantity::spring_length:
-        return spring(c.spring).length;
-      case Quantity::spring_tension:
-        return spring(c.spring).tension;
-      case Quantity::tension:
-        return at(c.thread, c.s).tension;
-      case Quantity::curvature:
-        return at(c.thread, c.s).curvature.norm();
-      case Quantity::twist:
-        return at(c.thread, c.s).twist;
-      case Quantity::bending_moment:
-        return at(c.thread, c.s).moment.norm();
-      case Quantity::torque:
-        return at(c.thread, c.s).torque;
-      case Quantity::contact_count:
-        return contact.contacts;
-      case Quantity::overlap:
-        return contact.deepest;
-      case Quantity::kinetic_energy:
-        return energy.kinetic;
-      case Quantity::gravity_energy:
-        return energy.gravity;
-      case Quantity::elastic_energy:
-        return energy.elastic;
-      case Quantity::total_energy:
-        return energy.total();
-      case Quantity::dissipated_energy:
-        return state.dissipated;
-      case Quantity::work_energy:
-        return state.work;
-      case Quantity::remainder_energy:
-        return energy.total() - s.energy0 + state.dissipated - state.work;
-      default:
-        return 0;
-    }
+  Mat3 axes(const Attachment& place) const override {
+    return place.beam.valid() ? section_axes(place) : w.X_WB[place.body.value].R;
   }
+  Vec3 velocity(const Attachment& place) const override {
+    if (!place.beam.valid()) return body_rate(place).velocity;
+    const Spot spot = spot_at(s, state, place.beam.value, place.s);
+    return midline(state.v.data(), spot.slot, w.length[spot.slot], spot.xi).x +
+           section_turn(place).cross(section_axes(place) * place.p);
+  }
+  Vec3 angular_velocity(const Attachment& place) const override {
+    return place.beam.valid() ? section_turn(place) : body_rate(place).turn;
+  }
+  observe::SectionReading section(const Attachment& place) const override {
+    const Station x = at(place.beam.value, place.s);
+    return {x.tension, x.curvature.norm(), x.twist, x.moment.norm(), x.torque};
+  }
+  observe::SpringReading spring(SpringId id) const override {
+    const Tether& k = s.tethers[id.value];
+    const Vec3 d = tether_point(s, state, state.e.data(), k, w) - tether_anchor(k, w);
+    const double length = d.norm();
+    // A damped one hangs on what rests.
+    const double rate = length > 0 ? d.dot(tether_rate(s, state, state.v.data(), k, w)) / length : 0;
+    return {length, elastic::spring_tension(k.law, length, rate)};
+  }
+  result::Energy energy() const override { return energies; }
+  observe::Ledger ledger() const override { return {state.dissipated, state.work, state.energy0}; }
+  observe::ContactReading contact() const override { return {contacts.contacts, contacts.deepest}; }
 
   // One ring a node, one after the other as a single line along the inside; spare ones rest at the end.
   void rings(const Piece& p, Vec3* to) const {
@@ -226,8 +182,8 @@ struct Observer {
       next += static_cast<std::size_t>(p.rings);
     }
     for (const Tether& k : s.tethers) {
-      snapshot.points[next++] = end_of(k);
-      snapshot.points[next++] = body(k.body) * k.p;
+      snapshot.points[next++] = tether_point(s, state, state.e.data(), k, w);
+      snapshot.points[next++] = tether_anchor(k, w);
     }
   }
 };
@@ -243,15 +199,8 @@ result::Energy energy_now(const SystemData& s, const State& state, WorkspaceData
   for (int j = 0; j < state.node_count(); ++j) out.elastic += w.elements.energy[0][j];
   mass_times(w, state.node_count(), state.v.data(), w.scratch.data());
   for (int i = 0; i < 12 * state.node_count(); ++i) out.kinetic += 0.5 * state.v[i] * w.scratch[i];
-  out.gravity = potential(s, state, state.e.data(), state.t, 1, w);
-  // The springs of tethers are elastic.
-  for (const Tether& k : s.tethers) {
-    const Vec3 anchor = k.body < 0 ? k.p : w.X_WB[k.body] * k.p;
-    const double stretch = (tether_point(s, state, state.e.data(), k, w) - anchor).norm() - k.rest_length;
-    const double v = k.tension_only && stretch < 0 ? 0 : 0.5 * k.stiffness * stretch * stretch;
-    out.gravity -= v;
-    out.elastic += v;
-  }
+  out.gravity = gravity_potential(s, state, state.e.data(), state.t, 1, w);
+  out.elastic += tether_energy(s, state, state.e.data(), w);
   return out;
 }
 
@@ -259,6 +208,11 @@ result::Energy energy_now(const SystemData& s, const State& state, WorkspaceData
 
 result::Energy energy(const System& system, const State& state, Workspace& workspace) {
   return energy_now(system.data(), state, workspace.data());
+}
+
+void open_ledger(const System& system, State& state, Workspace& workspace) {
+  state.energy0 = energy(system, state, workspace).total();
+  state.dissipated = state.work = 0;
 }
 
 // A node's coordinates feel f = ∂V/∂x and a force g_k = ∂V/∂a_k on each of its vectors a_k = x_,x, x_,y,
@@ -290,21 +244,25 @@ std::vector<Reaction> reactions(const System& system, const State& state, Worksp
 
 std::vector<SpringTension> spring_tensions(const System& system, const State& state, Workspace& workspace) {
   const SystemData& s = system.data();
-  const Observer at{s, state, workspace.data(), energy_now(s, state, workspace.data()), {}};
+  const result::Energy energies = energy_now(s, state, workspace.data());
+  const Observer at(s, state, workspace.data(), energies);
   std::vector<SpringTension> out;
-  for (std::size_t i = 0; i < s.tethers.size(); ++i) out.push_back(at.spring(static_cast<int>(i)));
+  for (std::size_t i = 0; i < s.tethers.size(); ++i) {
+    const observe::SpringReading now = at.spring(SpringId{static_cast<std::int32_t>(i)});
+    out.push_back({s.model.springs()[i].name, now.length, now.tension});
+  }
   return out;
 }
 
 Station station(const System& system, const State& state, Workspace& workspace, int thread, double s) {
   const result::Energy energy = energy_now(system.data(), state, workspace.data());
-  return Observer{system.data(), state, workspace.data(), energy, {}}.at(thread, s);
+  return Observer(system.data(), state, workspace.data(), energy).at(thread, s);
 }
 
 std::vector<Station> stations(const System& system, const State& state, Workspace& workspace, int thread,
                               int count) {
   const result::Energy energy = energy_now(system.data(), state, workspace.data());
-  const Observer at{system.data(), state, workspace.data(), energy, {}};
+  const Observer at(system.data(), state, workspace.data(), energy);
   std::vector<Station> out;
   for (int i = 0; i < count; ++i) out.push_back(at.at(thread, static_cast<double>(i) / (count - 1)));
   return out;
@@ -313,7 +271,7 @@ std::vector<Station> stations(const System& system, const State& state, Workspac
 std::vector<Station> stations(const System& system, const State& state, Workspace& workspace,
                               const Piece& piece) {
   const result::Energy energy = energy_now(system.data(), state, workspace.data());
-  const Observer at{system.data(), state, workspace.data(), energy, {}};
+  const Observer at(system.data(), state, workspace.data(), energy);
   std::vector<Station> out;
   for (int i = 0; i < piece.samples; ++i)
     out.push_back(at.at_spot(piece.thread, sample_spot(state, piece, i)));
@@ -332,16 +290,13 @@ ContactReport contact_report(const System& system, const State& state, Workspace
 
 void observe(const System& system, const State& state, Workspace& workspace, result::Snapshot& snapshot) {
   const SystemData& s = system.data();
-  const Observer at{s, state, workspace.data(), energy(system, state, workspace),
-                    contact_report(system, state, workspace)};
+  const result::Energy energies = energy(system, state, workspace);
+  const Observer at(s, state, workspace.data(), energies, contact_report(system, state, workspace));
   snapshot.resize(s.layout);
   snapshot.time = state.t;
-  for (std::size_t i = 0; i < s.bodies.size(); ++i) {
-    snapshot.rotations[i] = math::to_quat(at.w.X_WB[i].R);
-    snapshot.positions[i] = at.w.X_WB[i].p;
-  }
+  for (std::size_t i = 0; i < s.bodies.size(); ++i) observe::put_frame(at.w.X_WB[i], i, snapshot);
   at.lines(snapshot);
-  for (std::size_t k = 0; k < s.columns.size(); ++k) snapshot.scalars[k] = at.scalar(s.columns[k]);
+  observe::put_columns(s.model, s.columns, at, snapshot);
 }
 
 }  // namespace limber::thread

@@ -46,6 +46,7 @@ State System::rest() const {
   }
   WorkspaceData w(s);
   place_fixes(s, state, 0, state.e.data(), w);
+  state.energy0 = s.energy0;
   return state;
 }
 
@@ -69,7 +70,7 @@ std::string State::save() const {
   out.put(first), out.put(place);
   out.put(e), out.put(v), out.put(e_before), out.put(v_before);
   out.put(h_before), out.put(strain_before), out.put(touch);
-  out.put(dissipated), out.put(work);
+  out.put(energy0), out.put(dissipated), out.put(work);
   return out.take();
 }
 
@@ -122,7 +123,7 @@ bool numbers_fit(const State& a) {
     if (!(a.touch[k] >= 0 && a.touch[k] < a.node_count() && a.touch[k + 1] < a.node_count())) return false;
   for (const auto* list : {&a.e, &a.v, &a.e_before, &a.v_before, &a.strain_before, &a.touch})
     if (!all_finite(*list)) return false;
-  return all_finite({a.t, a.h_before, a.dissipated, a.work}) && a.step >= 0 && a.h_before >= 0;
+  return all_finite({a.t, a.h_before, a.energy0, a.dissipated, a.work}) && a.step >= 0 && a.h_before >= 0;
 }
 
 }  // namespace
@@ -134,7 +135,7 @@ void State::load(const std::string& bytes) {
   in.get_any(copy.first), in.get_any(copy.place);
   in.get_any(copy.e), in.get_any(copy.v), in.get_any(copy.e_before), in.get_any(copy.v_before);
   in.get(copy.h_before), in.get_any(copy.strain_before), in.get_any(copy.touch);
-  in.get(copy.dissipated), in.get(copy.work);
+  in.get(copy.energy0), in.get(copy.dissipated), in.get(copy.work);
   in.end();
   if (!sizes_fit(copy, *this)) throw std::invalid_argument("state: bytes are of a system of another size");
   if (!numbers_fit(copy)) throw std::invalid_argument("state: bytes hold a number that is out of range");
@@ -158,6 +159,7 @@ WorkspaceData::WorkspaceData(const SystemData& s) {
   if (s.options.solver == Solver::cg) cg_block.assign(144 * static_cast<std::size_t>(n), 0);
   contact.sag.assign(n, 0);
   if (s.contact) inverse.resize(n);
+  pulls.assign(s.tethers.size(), 0);
   X_WB.resize(s.bodies.size());
   X_before.resize(s.bodies.size());
   contact.X0.resize(s.bodies.size());

@@ -150,6 +150,13 @@ bool rest_on_mesh(const SystemData& s, State& state, WorkspaceData& w, const Sta
   return true;
 }
 
+bool would_adapt(const SystemData& s, const State& state, WorkspaceData& w) {
+  State next = state;
+  const bool changes = adapt(s, next, w);
+  set_mesh(s, state, w);
+  return changes;
+}
+
 }  // namespace
 
 StaticResult solve_static(const System& system, State& state, Workspace& workspace,
@@ -163,8 +170,14 @@ StaticResult solve_static(const System& system, State& state, Workspace& workspa
   bool found = rest_on_mesh(s, state, w, options, options.load_steps, out);
   // The mesh is chosen at rest and rest found on it, until it stays. A round splits an element once.
   const int most_rounds = 4 * s.options.levels;
-  for (int round = 0; found && round < most_rounds && adapt(s, state, w); ++round)
+  int round = 0;
+  for (; found && round < most_rounds && adapt(s, state, w); ++round)
     found = rest_on_mesh(s, state, w, options, 1, out);
+  if (found && round > 0 && round == most_rounds && would_adapt(s, state, w))
+    out.report.warning = fmt::format(
+        "the mesh of the threads still changes after {} rounds of refinement: the rest is that of the last "
+        "one; a smaller `join`, or more elements with fewer `levels`, may settle it",
+        round);
   if (!found) {
     state = before;
     return out;

@@ -27,6 +27,7 @@ constexpr double enough_given = 2e-4;
 constexpr double least_turn = 1e-5;  // [rad] that is done along an arc
 constexpr double too_much = 1.5;     // … and beyond which the step is divided
 constexpr int most_iterations = 12;
+constexpr int most_switches = 4;          // iterations in which a spring may go slack or taut
 constexpr double least_part = 1.0 / 256;  // of a step that is divided
 constexpr double least_planned =
     1e-4;  // of a step whose parts are as short as the motion asks: beyond that it stalls
@@ -110,6 +111,7 @@ struct Stepper {
     if (!iterate(k, t, sharply ? enough_given : enough)) return false;
     if (s.damps || moving_fixes() || has_loads()) account(k, t);
     if (changing_fields()) take_fields(t);
+    state.dissipated += tether_losses(s, state, w.e.data(), k.ch, w);
     for (std::size_t i = 0; i < n; ++i) {
       state.e_before[i] = state.e[i];
       state.v_before[i] = state.v[i];
@@ -161,7 +163,8 @@ struct Stepper {
       for (int i = 0; i < 12 * nodes; ++i) w.e[i] += w.delta[i];
       report.iterations = std::max(report.iterations, iteration);
       ++report.total_iterations;
-      if (s.options.iterations == 0 && change < last) return true;
+      const bool settled = iteration >= most_switches || tethers_settled(s, state, w.e.data(), k.ch, w);
+      if (s.options.iterations == 0 && change < last && settled) return true;
     }
     return s.options.iterations > 0;
   }

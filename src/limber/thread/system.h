@@ -7,6 +7,10 @@
 #include "limber/contact/box_tree.h"
 #include "limber/contact/cone_solver.h"
 #include "limber/contact/solid.h"
+#include "limber/elastic/spring_law.h"
+#include "limber/observe/columns.h"
+#include "limber/observe/layout.h"
+#include "limber/result/hand.h"
 #include "limber/thread/block_inverse.h"
 #include "limber/thread/stiffness.h"
 #include "limber/thread/thread.h"
@@ -94,7 +98,7 @@ struct BodyLoad {
 struct ThreadLoad {
   int thread = 0;
   double s = 0;
-  Vec3 arm = Vec3::Zero();  // in the thread's axes
+  Vec3 arm = Vec3::Zero();  // in the section's axes
   VectorFunction force, moment;
   bool follows = false;
 };
@@ -106,35 +110,22 @@ struct LineLoad {
   bool follows = false;
 };
 
-// A spring from a thread to the world or a body: also the soft handle of an interactive pull.
+// A spring from a thread to the world or a body.
 struct Tether {
   int thread = 0;
   double s = 0;
   Vec3 arm = Vec3::Zero();  // from the midline, in the node's axes
   int body = -1;
   Vec3 p = Vec3::Zero();
-  double stiffness = 0, damping = 0, rest_length = 0;
-  bool tension_only = false;
+  elastic::SpringParameters law;
 };
 
-// A hand of a live view on a thread, or on a body that it carries: f = k (target − x) − d ẋ.
-struct Hand {
-  int body = -1;          // −1: on the thread
-  Vec3 p = Vec3::Zero();  // in the body
+// Where a hand holds a thread, or a body that it carries (live.h).
+struct Held {
+  result::Hand hand;
+  int body = -1;  // −1: on the thread
   int thread = 0;
   double s = 0;
-  Vec3 target = Vec3::Zero();
-  double stiffness = 0, damping = 0;
-};
-
-struct Column {
-  Quantity quantity = Quantity::position;
-  int thread = -1;
-  double s = 0;
-  Vec3 arm = Vec3::Zero();
-  int body = -1;
-  int component = 0;
-  int spring = -1;
 };
 
 struct SystemData {
@@ -157,10 +148,10 @@ struct SystemData {
   double friction = 0;
   bool damps = false;  // some thread has material damping
   double smallest_radius = 0, size = 1;
-  double energy0 = 0;  // [J] at the start
+  double energy0 = 0;  // [J] total of rest()
 
   result::Layout layout;
-  std::vector<Column> columns;
+  std::vector<Probe> columns;  // of the layout's scalars
   std::vector<Piece> pieces;
   std::size_t point_count(const Piece& p) const;  // of its line, two stripes and the rings
 
@@ -302,7 +293,8 @@ struct WorkspaceData {
   std::vector<double> e, e_hat, v_hat, rhs, delta, external, scratch;  // (nodes x 12)
   std::vector<double> e_start, e_try;
   std::vector<Pose> X_WB, X_before;
-  std::optional<Hand> hand;
+  std::optional<Held> held_by_hand;
+  std::vector<char> pulls;  // (tethers) where external_forces() looked last
   ContactWork contact;
   State start;
   // CG
@@ -347,8 +339,11 @@ void external_forces(const SystemData& s, const State& state, const double* e, d
 void load_forces(const SystemData& s, const State& state, double t, double load,
                  WorkspaceData& w);                                                // loads alone, added
 void mass_times(const WorkspaceData& w, int nodes, const double* y, double* out);  // out = M y, world axes
+double gravity_potential(const SystemData& s, const State& state, const double* e, double t, double load,
+                         const WorkspaceData& w);
+double tether_energy(const SystemData& s, const State& state, const double* e, const WorkspaceData& w);
 double potential(const SystemData& s, const State& state, const double* e, double t, double load,
-                 const WorkspaceData& w);  // of gravity, dead forces and tethers
+                 const WorkspaceData& w);  // the sum of both
 void to_node_axes(const WorkspaceData& w, int nodes, const double* world, double* local);
 void to_world(const WorkspaceData& w, int nodes, const double* local, double* world);
 // A motion in node axes whose sections turn along arcs, not chords.
@@ -402,6 +397,17 @@ void apply_last_forces(const std::vector<Touch>& touches, int nodes, WorkspaceDa
 // Where a spring holds a thread: x + Σ c_j P_j a over the nodes around, with c_j their shares of the place.
 Vec3 tether_point(const SystemData& s, const State& state, const double* e, const Tether& k,
                   const WorkspaceData& w);
+Vec3 tether_anchor(const Tether& k, const WorkspaceData& w);  // its other end
+// How the point moves where the nodes' numbers have the rates v.
+Vec3 tether_rate(const SystemData& s, const State& state, const double* v, const Tether& k,
+                 const WorkspaceData& w);
+// Whether every spring that only pulls still pulls, or still does not, at e: else its forces are of another
+// law.
+bool tethers_settled(const SystemData& s, const State& state, const double* e, double ch,
+                     const WorkspaceData& w);
+// What the dampers of springs take [J] in a step from the state to e, by their forces at its end.
+double tether_losses(const SystemData& s, const State& state, const double* e, double ch,
+                     const WorkspaceData& w);
 Mat3 rotation_of(const double* gradient);  // mesh.cpp: polar, of x_,x x_,y x_,z
 
 // Position of the midline and of a director in a slot.
@@ -409,9 +415,13 @@ struct Midline {
   Vec3 x, slope;  // slope: dx/ds
 };
 Midline midline(const double* e, int slot, double l, double xi);
-inline Vec3 midline_point(const double* e, int slot, double l, double xi) {
+// Weights of x₁, x₁,x, x₂, x₂,x in the midline's position.
+inline std::array<double, 4> hermite(double xi, double l) {
   const double x2 = xi * xi, x3 = x2 * xi;
-  const double n[4] = {1 - 3 * x2 + 2 * x3, l * (xi - 2 * x2 + x3), 3 * x2 - 2 * x3, l * (x3 - x2)};
+  return {1 - 3 * x2 + 2 * x3, l * (xi - 2 * x2 + x3), 3 * x2 - 2 * x3, l * (x3 - x2)};
+}
+inline Vec3 midline_point(const double* e, int slot, double l, double xi) {
+  const auto n = hermite(xi, l);
   const double* q = e + 12 * static_cast<std::ptrdiff_t>(slot);
   Vec3 x;
   for (int i = 0; i < 3; ++i) x[i] = n[0] * q[i] + n[1] * q[3 + i] + n[2] * q[12 + i] + n[3] * q[15 + i];

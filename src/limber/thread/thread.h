@@ -72,8 +72,9 @@ struct State {
   double h_before = 0;                     // [s] that step; 0: none
   std::vector<double> strain_before;       // (slots x 24) strains of the last two steps, where a thread damps
   std::vector<double> touch;  // (contacts x 7) the places and the force of each contact: warm start
+  double energy0 = 0;         // [J] total that it started from
   double dissipated = 0,
-         work = 0;  // [J] since the start: by dampers and friction, by loads and given motions
+         work = 0;  // [J] since then: by dampers and friction, by loads and given motions
   int node_count() const { return static_cast<int>(place.size()); }
   std::string save() const;             // bytes
   void load(const std::string& bytes);  // throws std::invalid_argument if they are no state of this system
@@ -119,6 +120,9 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
 
 void observe(const System& system, const State& state, Workspace& workspace, result::Snapshot& snapshot);
 result::Energy energy(const System& system, const State& state, Workspace& workspace);
+// The balance of energy starts here: rest() does it for the model's start, who puts the state elsewhere does
+// it again.
+void open_ledger(const System& system, State& state, Workspace& workspace);
 
 struct StaticOptions {
   double tolerance = 1e-9;    // of the forces left over, relative to those that act

@@ -1,0 +1,62 @@
+// What a method can tell of a moment. Probes (columns.h) and drawings (layout.h) are made of these few
+// answers, the same way for every method; what a method does not answer it refuses or tells in
+// model/features.cpp, and is never asked.
+#pragma once
+
+#include "limber/model/model.h"
+#include "limber/result/report.h"
+
+namespace limber::observe {
+
+// A joint of the tree, or one that closes a loop: the first dof_count() numbers are used.
+struct JointReading {
+  DofArray position{};           // coordinates [rad or m]
+  Vec6 velocity = Vec6::Zero();  // rates
+  Vec6 force = Vec6::Zero();     // on them, of spring, damper and drive [N·m or N]
+};
+
+struct SpringReading {
+  double length = 0;   // [m]
+  double tension = 0;  // [N] of spring and damper
+};
+
+// Of a thread at a place.
+struct SectionReading {
+  double tension = 0, curvature = 0, twist = 0, bending_moment = 0, torque = 0;
+};
+
+// Given and taken since the start [J].
+struct Ledger {
+  double dissipated = 0, work = 0;
+  double start = 0;  // total energy that the run started from
+};
+
+struct ContactReading {
+  int count = 0;
+  double overlap = 0;  // [m] deepest
+};
+
+class Source {
+ public:
+  virtual ~Source() = default;
+
+  // Of places that are not on the world, in the world's axes; axes(): of the body, or of the beam's section.
+  virtual Vec3 position(const Attachment& at) const = 0;
+  virtual Mat3 axes(const Attachment& at) const = 0;
+  virtual Vec3 velocity(const Attachment& at) const;
+  virtual Vec3 angular_velocity(const Attachment& at) const;
+  virtual SectionReading section(const Attachment& at) const;
+
+  virtual JointReading joint(JointId id) const;
+  virtual JointReading closing_joint(LoopId id) const;
+  virtual SpringReading spring(SpringId id) const = 0;
+  virtual Vec3 rider(RiderId id) const;
+
+  virtual result::Energy energy() const = 0;
+  virtual Ledger ledger() const;
+  virtual ContactReading contact() const;
+
+  Vec3 point(const Attachment& at) const { return at.on_world() ? at.p : position(at); }
+};
+
+}  // namespace limber::observe
