@@ -115,6 +115,10 @@ AGREE_OPTIONS ?=
 agree: deps-test build ## draw AGREE scenes a family and hold answers that must agree against each other; hours
 	@$(PYTHON) tests/agree/agree.py $(AGREE) --seed $(AGREE_SEED) --limber $(LIMBER) --keep build/agree-failures $(AGREE_OPTIONS)
 
+.PHONY: round-trip
+round-trip: deps-test build ## run every shipped scene and what `limber convert --to yaml` makes of it: the same bits
+	@$(PYTHON) tests/scene/round_trip.py --limber $(LIMBER) scenes/*.yaml
+
 .PHONY: bench
 bench: build ## measure a step and print ratios against a baseline of the same run
 	@$(LIMBER) bench

@@ -65,7 +65,10 @@ set(LIMBER_PUBLIC_HEADERS
   sim/equilibrium.h
   sim/method_table.h
   sim/methods.h
+  sim/option.h
+  sim/option_table.h
   sim/options.h
+  sim/range.h
   sim/run.h
   sim/static_curve.h
   sim/static_inverse.h

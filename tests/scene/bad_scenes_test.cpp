@@ -286,7 +286,7 @@ const Bad table[] = {
     {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nprobes: 3\n",
      "3:9: probes: expected a list, got text"},
     {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nrun: {time: -1}\n",
-     "3:13: run.time: expected a positive time, got -1"},
+     "3:13: run.time: expected a time, zero or positive, got -1"},
     {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nrun: {step: 10, time: 1}\n",
      "3:13: run.step: is longer than the whole run"},
     {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nrun: {integrator: rk4}\n",

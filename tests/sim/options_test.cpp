@@ -47,14 +47,14 @@ TEST(Options, ValidateNamesTheOption) {
     return "";
   };
   EXPECT_EQ(message(options(1, 0.1)), "");
-  EXPECT_EQ(message(options(1, -0.1)), "step: expected a positive time, got -0.1");
-  EXPECT_EQ(message(options(-1, 0.1)), "time: expected a time of at least 0 s, got -1");
-  EXPECT_EQ(message(options(1, 0.1, 0)), "frame: expected a positive time, got 0");
+  EXPECT_EQ(message(options(1, -0.1)), "step: expected a number in s, positive, got -0.1");
+  EXPECT_EQ(message(options(-1, 0.1)), "time: expected a number in s, zero or positive, got -1");
+  EXPECT_EQ(message(options(1, 0.1, 0)), "frame: expected a number in s, positive, got 0");
   EXPECT_NE(message(options(1e300, 1e-300)), "");
   EXPECT_NE(message(options(std::numeric_limits<double>::quiet_NaN(), 0.1)), "");
   RunOptions o = options(1, 0.1);
   o.articulated.threads = 0;
-  EXPECT_EQ(message(o), "threads: expected at least 1, got 0");
+  EXPECT_EQ(message(o), "threads: expected a whole number, within 1 … 1024, got 0");
 }
 
 }  // namespace

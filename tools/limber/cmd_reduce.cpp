@@ -11,6 +11,7 @@
 #include "limber/math/dense.h"
 #include "limber/result/recording.h"
 #include "limber/sim/reduce.h"
+#include "run_overrides.h"
 #include "scene_arguments.h"
 #include "terminal.h"
 
@@ -20,26 +21,10 @@ namespace {
 
 struct ReduceArguments {
   SceneArguments scene;
-  std::vector<std::string> ends;
-  std::string out, inertia, construction, force, moment;
-  int modes = -1, most_points = -1;
-  double end_error = -1, gap_error = -1;
+  RunOverrides overrides{"reduce", {}};
+  std::string out;
   bool json = false, quiet = false;
 };
-
-void apply(const ReduceArguments& a, rom::Options& o) {
-  if (!a.ends.empty()) o.ends = a.ends;
-  for (const auto kind : rom::all_inertia_kinds)
-    if (a.inertia == rom::to_string(kind)) o.build.inertia = kind;
-  for (const auto kind : rom::all_constructions)
-    if (a.construction == rom::to_string(kind)) o.build.construction = kind;
-  if (a.modes >= 0) o.build.modes = a.modes;
-  if (!a.force.empty()) o.force = parse_quantity("--force", a.force, scene::dimension::force);
-  if (!a.moment.empty()) o.moment = parse_quantity("--moment", a.moment, scene::dimension::torque);
-  if (a.most_points > 0) o.most_points = a.most_points;
-  if (a.end_error > 0) o.end_error = a.end_error;
-  if (a.gap_error > 0) o.gap_error = a.gap_error;
-}
 
 // Lowest frequency of the reduced model at rest [Hz]; 0 where its base flies.
 double first_frequency(const rom::Mechanism& m) {
@@ -108,10 +93,9 @@ std::string as_text(const rom::ReducedModel& reduced, const std::string& file, s
 
 int reduce_scene(const ReduceArguments& a) {
   scene::Scene scene = load_scene(a.scene);
-  apply(a, scene.run.rom);
   scene.run.method = sim::Method::rom;
   scene.run.reduced = nullptr;
-  sim::validate(scene.run);
+  apply(a.overrides, scene.run);
   const auto start = std::chrono::steady_clock::now();
   rom::ModelFile file;
   const auto progress = [&](const std::string& what, int points) {
@@ -142,24 +126,8 @@ void add_reduce(CLI::App& app, int& code) {
       app.add_subcommand("reduce", "reduce mechanisms to their end effectors, into a file that runs alone");
   sub->add_option("scene", a->scene.file, "scene file")->required()->type_name("FILE");
   add_set_option(*sub, a->scene.set);
-  sub->add_option("--ends", a->ends, "bodies that are touched and loaded (default: the scene's run.rom.ends)")
-      ->delimiter(',')
-      ->type_name("NAME,...");
   sub->add_option("--out", a->out, "file to write (default: NAME.rom)")->type_name("FILE");
-  sub->add_option("--modes", a->modes, "internal vibrations beside the ends")->check(CLI::Range(0, 100));
-  sub->add_option("--inertia", a->inertia, "how the links' inertia is seen from the ends")
-      ->check(CLI::IsMember({"condensed", "operational", "published"}));
-  sub->add_option("--construction", a->construction, "exact, or the published walk")
-      ->check(CLI::IsMember({"exact", "walk"}));
-  sub->add_option("--force", a->force,
-                  "choose linearisation points by error, for forces up to this on every end")
-      ->type_name("FORCE");
-  sub->add_option("--moment", a->moment, "the same for moments")->type_name("MOMENT");
-  sub->add_option("--end-error", a->end_error, "allowed error of an end's pose, of the radius")
-      ->check(CLI::PositiveNumber);
-  sub->add_option("--gap-error", a->gap_error, "allowed sum of the joints' gaps, of the radius")
-      ->check(CLI::PositiveNumber);
-  sub->add_option("--most-points", a->most_points, "points that may be taken")->check(CLI::Range(1, 1000));
+  add_overrides(*sub, a->overrides);
   sub->add_flag("--quiet,-q", a->quiet, "no progress, no summary");
   sub->add_flag("--json", a->json, "the summary as JSON on stdout");
   sub->footer(

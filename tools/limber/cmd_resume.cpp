@@ -6,6 +6,7 @@
 
 #include "errors.h"
 #include "limber/result/recording.h"
+#include "run_overrides.h"
 #include "scene_arguments.h"
 #include "session.h"
 #include "terminal.h"
@@ -16,7 +17,7 @@ namespace {
 
 struct ResumeArguments {
   std::string folder, checkpoint;
-  int threads = 0;
+  RunOverrides machine;
   SessionOptions session;
 };
 
@@ -52,7 +53,7 @@ int resume(const ResumeArguments& a) {
   request.sources = run.sources;
   request.set = run.set;
   request.options = run.options;
-  if (a.threads > 0) sim::set_threads(request.options, a.threads);
+  apply(a.machine, request.options);
   request.files = run.files;
   if (!a.checkpoint.empty()) request.checkpoint_interval = parse_time("--checkpoint", a.checkpoint);
   return with_places(scene, [&] { return run_session(scene.model, std::move(request), a.session); });
@@ -64,7 +65,7 @@ void add_resume(CLI::App& app, int& code) {
   auto a = std::make_shared<ResumeArguments>();
   CLI::App* sub = app.add_subcommand("resume", "go on with a run that was interrupted or killed");
   sub->add_option("run", a->folder, "folder of the run")->required()->type_name("DIR");
-  add_threads_option(*sub, a->threads);
+  add_machine_overrides(*sub, a->machine);
   sub->add_option("--checkpoint", a->checkpoint, "wall-clock time between checkpoints (default: 30 s)")
       ->type_name("TIME");
   sub->add_flag("--quiet,-q", a->session.quiet, "no progress, no summary");

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "errors.h"
+#include "run_overrides.h"
 #include "scene_arguments.h"
 #include "session.h"
 
@@ -43,7 +44,7 @@ void add_run(CLI::App& app, int& code) {
   CLI::App* sub = app.add_subcommand("run", "simulate a scene into a folder");
   sub->add_option("scene", a->scene.file, "scene file")->required()->type_name("FILE");
   add_set_option(*sub, a->scene.set);
-  add_run_overrides(*sub, a->overrides);
+  add_overrides(*sub, a->overrides);
   sub->add_option("--out", a->out, "folder to write (default: runs/NAME, then runs/NAME-2, …)")
       ->type_name("DIR");
   sub->add_flag("--force", a->force, "replace the run that is in the folder");

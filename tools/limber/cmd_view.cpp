@@ -10,6 +10,7 @@
 #include "limber/math/stop.h"
 #include "limber/result/recording.h"
 #include "live_view.h"
+#include "run_overrides.h"
 #include "scene_arguments.h"
 #include "signals.h"
 #include "terminal.h"
@@ -70,7 +71,7 @@ void add_view(CLI::App& app, int& code) {
   CLI::App* sub = app.add_subcommand("view", "see a scene move in a browser, and pull at it");
   sub->add_option("scene", a->scene.file, "scene file")->required()->type_name("FILE");
   add_set_option(*sub, a->scene.set);
-  add_run_overrides(*sub, a->overrides);
+  add_overrides(*sub, a->overrides);
   sub->add_option("--host", a->host, "address to listen on (default: this computer only)")
       ->type_name("ADDRESS");
   sub->add_option("--port", a->port, "port (default: any free one)")->check(CLI::Range(0, 65535));

@@ -9,6 +9,7 @@
 #include "limber/elastic/beam_links.h"
 #include "limber/elastic/section_constants.h"
 #include "limber/result/recording.h"
+#include "limber/sim/option_table.h"
 #include "limber/sim/run.h"
 #include "summary.h"
 #include "terminal.h"
@@ -88,24 +89,18 @@ InfoSection probe_section(const Model& model) {
   return section;
 }
 
+InfoEntry option_entry(const sim::RunOption& option, const sim::RunOptions& o) {
+  const sim::OptionValue value = option.get(o);
+  if (const double* x = std::get_if<double>(&value.is)) return {option.key, *x, option.unit, ""};
+  if (const int* n = std::get_if<int>(&value.is)) return {option.key, static_cast<std::size_t>(*n), "", ""};
+  return {option.key, sim::to_text(value), "", ""};
+}
+
 InfoSection options_section(const sim::RunOptions& o) {
   InfoSection s{"run", {{"method", std::string(sim::to_string(o.method)), "", ""}}};
-  if (o.method == sim::Method::adaptive) {
-    s.entries.push_back({"error", o.adaptive.error, "", adaptive::to_string(o.adaptive.measure)});
-    s.entries.push_back({"weights", std::string(adaptive::to_string(o.adaptive.weights)), "", ""});
-    if (o.adaptive.budget > 0) s.entries.push_back({"budget", o.adaptive.budget, "s", "a step"});
-  } else if (o.method == sim::Method::thread) {
-    s.entries.push_back({"integrator", std::string(thread::to_string(o.thread.integrator)), "", ""});
-    s.entries.push_back({"solver", std::string(thread::to_string(o.thread.solver)), "", ""});
-  } else if (o.method == sim::Method::rom) {
-    s.entries.push_back({"ends", fmt::format("{}", fmt::join(o.rom.ends, ", ")), "", ""});
-    s.entries.push_back({"integrator", std::string(rom::to_string(o.rom.integrator)), "", ""});
-    s.entries.push_back({"contact", std::string(rom::to_string(o.rom.solver)), "", ""});
-  } else {
-    s.entries.push_back(
-        {"integrator", std::string(articulated::to_string(o.articulated.integrator)), "", ""});
-    s.entries.push_back({"solver", std::string(articulated::to_string(o.articulated.solver)), "", ""});
-  }
+  for (const sim::OptionGroup& group : sim::option_groups())
+    for (const sim::RunOption& option : group.options)
+      if (group.method == o.method && !option.machine) s.entries.push_back(option_entry(option, o));
   s.entries.push_back({"time", o.time, "s", ""});
   s.entries.push_back(
       {"step", o.step, "s", format_count(static_cast<std::size_t>(o.steps()), "step", "steps")});

@@ -1,5 +1,4 @@
-// The scene file and `--set name=value` of a subcommand, and what the command line may change about how it
-// runs.
+// The scene file and `--set name=value` of a subcommand.
 #pragma once
 
 #include <string>
@@ -30,17 +29,8 @@ auto with_places(const scene::Scene& scene, const Work& work) {
   }
 }
 
-struct RunOverrides {
-  std::string time, step, frame, method, integrator, solver, from, error, budget, measure, weights;
-  int threads = 0;  // 0: as the scene says
-};
-void add_run_overrides(CLI::App& sub, RunOverrides& overrides);
-void add_threads_option(CLI::App& sub, int& threads);
-void apply(const RunOverrides& overrides, sim::RunOptions& options);  // throws UsageError
-
 // A number with a unit, as in a scene; throws UsageError.
 double parse_quantity(const std::string& option, const std::string& text, const scene::Dimension& dimension);
-double parse_number(const std::string& option, const std::string& text);  // throws UsageError
 double parse_time(const std::string& option,
                   const std::string& text);  // "5", "5 s", "2 ms" → [s]; throws UsageError
 

@@ -47,6 +47,42 @@ struct Options {
   bool fallback = true;  // to the plain articulated-body pass where that is cheaper; where the error asks for
                          // more than the tree's rounding allows the pass steps in whatever this says
   int threads = 1;       // results do not depend on it
+
+  // Each by its key in scenes (sim/option.h); a new one is here and where it is used, nowhere else.
+  template <class Table>
+  static void describe(Table& t) {
+    t.add("error", &Options::error, "allowed in a step, in the `measure`; 0: none")
+        .at_least(0)
+        .on_command_line();
+    t.choice("measure", &Options::measure, all_measures, "of what the error is")
+        .meaning(
+            "The largest acceleration left out or the root of the sum of their squares, as it is or over "
+            "that "
+            "of all joints")
+        .on_command_line();
+    t.choice("weights", &Options::weights, all_weights, "what an acceleration left out counts for")
+        .meaning(
+            "As it is, by the reach of what hangs on the joint (displacements then keep the error too), by "
+            "its "
+            "inertia")
+        .on_command_line();
+    t.add("budget", &Options::budget, "wall-clock time that a step may take, instead of an error; 0: none")
+        .measured_in("s")
+        .at_least(0)
+        .like("200 us")
+        .on_command_line();
+    t.add("settle", &Options::settle,
+          "settled when the largest acceleration has fallen to this part of the largest ever")
+        .above(0)
+        .below(1);
+    t.add("turn", &Options::turn, "the most a joint may move in a step, in rad or m").above(0).at_most(1);
+    t.add("fallback", &Options::fallback, "compute all joints where that is cheaper");
+    t.add("threads", &Options::threads, "of the CPU, at most; results do not depend on it")
+        .at_least(1)
+        .at_most(1024)
+        .of_machine()
+        .on_command_line();
+  }
 };
 
 // All that the next step depends on. Copyable; `save` and `load` keep every bit.

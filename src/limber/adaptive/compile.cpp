@@ -119,6 +119,7 @@ void compile_ties(SystemData& s) {
       tied.has_law = tied.has_law || l.law.stiffness[k] > 0 || l.law.damping[k] > 0;
     s.tied_loops.push_back(tied);
   }
+  const std::vector<Pose> X_WB = s.model.initial_poses();
   std::vector<Vec3> points;
   for (int i = 0; i < s.tree.size(); ++i) {
     if (multibody::stands(s.tree, i)) continue;

@@ -44,7 +44,32 @@ struct Options {
   double error = 0;                // asked for in a step, of the scene's size; 0: steps as given
   int max_iterations = 40;         // then the step is split
   int threads = 1;                 // results do not depend on it
-  int parallel_min_bodies = 4000;  // smaller subtrees are not worth a second thread
+  int parallel_min_bodies = 4000;  // smaller subtrees are not worth a second thread; not described: for tests
+
+  // Each by its key in scenes (sim/option.h); a new one is here and where it is used, nowhere else.
+  template <class Table>
+  static void describe(Table& t) {
+    t.choice("integrator", &Options::integrator, all_integrators, "how a step is taken")
+        .meaning(
+            "midpoint: second order, does not damp; euler: one solve a step, first order, damps; "
+            "implicit_euler: the same, iterated; sdirk: second order, damps what is too fast for the step")
+        .on_command_line();
+    t.choice("solver", &Options::solver, all_solvers,
+             "of the linear systems, where springs or loops tie bodies beyond their tree")
+        .on_command_line();
+    t.add("error", &Options::error,
+          "allowed in a step, of the scene's size: steps are split as needed; 0: as given")
+        .at_least(0)
+        .on_command_line();
+    t.add("tolerance", &Options::tolerance, "of a step's iteration, relative").above(0);
+    t.add("pcg_tolerance", &Options::pcg_tolerance, "of the iterations of solver pcg, relative").above(0);
+    t.add("max_iterations", &Options::max_iterations, "of a step; then the step is split").at_least(1);
+    t.add("threads", &Options::threads, "of the CPU, at most; results do not depend on it")
+        .at_least(1)
+        .at_most(1024)
+        .of_machine()
+        .on_command_line();
+  }
 };
 
 // All that the next step depends on. Copyable; `save` and `load` keep every bit.

@@ -38,6 +38,13 @@ const char* to_string(ContactSolver solver);
 struct EndLoad {
   std::string end;
   Vec3 force = Vec3::Zero(), moment = Vec3::Zero();  // dead, world axes, at the body's origin [N, N·m]
+
+  template <class Table>
+  static void describe(Table& t) {
+    t.add("on", &EndLoad::end, "an end effector").naming("body").needed();
+    t.add("force", &EndLoad::force, "world axes, at the body's origin").measured_in("N");
+    t.add("moment", &EndLoad::moment, "world axes").measured_in("N*m");
+  }
 };
 
 // A linearisation point asked for by hand: where the mechanism rests under these loads beside those of time
@@ -45,6 +52,12 @@ struct EndLoad {
 struct PointRequest {
   double time = 0;
   std::vector<EndLoad> loads;
+
+  template <class Table>
+  static void describe(Table& t) {
+    t.add("time", &PointRequest::time, "whose loads and drives act").measured_in("s").at_least(0);
+    t.add("loads", &PointRequest::loads, "on the ends, beside the scene's own");
+  }
 };
 
 struct Options {
@@ -60,6 +73,73 @@ struct Options {
   ContactSolver solver = ContactSolver::cone;
   int sweeps = 50;  // of pgs
   int threads = 1;  // results do not depend on it
+
+  // Each by its key in scenes (sim/option.h); a new one is here and where it is used, nowhere else.
+  template <class Table>
+  static void describe(Table& t) {
+    t.say(
+        "Everything that hangs together and has end effectors is reduced to them; single free bodies stay as "
+        "they are.",
+        "run: {method: rom, time: 2 s, step: 1 ms, rom: {ends: [hand], range: {force: 20 N}}}\n");
+    t.add("ends", &Options::ends,
+          "the bodies that are touched and loaded; of a beam its last link, `finger.tip`")
+        .naming("body")
+        .needed()
+        .like("[finger1, finger2]")
+        .on_command_line("reduce");
+    t.choice(
+         "inertia", [](auto& o) -> auto& { return o.build.inertia; }, all_inertia_kinds,
+         "how the links' inertia is seen from the ends")
+        .meaning(
+            "condensed: all links move as the static maps move them; operational: what moves in the first "
+            "instant; published: single inertias added up. The last two ring too fast")
+        .on_command_line("reduce");
+    t.choice(
+         "construction", [](auto& o) -> auto& { return o.build.construction; }, all_constructions,
+         "how the reduced model is found")
+        .meaning(
+            "exact: one solve of the whole, loops anywhere; walk: link by link from the base, as published")
+        .on_command_line("reduce");
+    t.add(
+         "modes", [](auto& o) -> auto& { return o.build.modes; }, "internal vibrations beside the ends")
+        .at_least(0)
+        .at_most(100)
+        .on_command_line("reduce");
+    t.add("points", &Options::points, "further linearisation points: where it rests under these loads");
+    t.add("range.force", &Options::force,
+          "linearisation points chosen by error, for forces up to this on every end")
+        .measured_in("N")
+        .at_least(0)
+        .on_command_line("reduce");
+    t.add("range.moment", &Options::moment, "the same for moments")
+        .measured_in("N*m")
+        .at_least(0)
+        .on_command_line("reduce");
+    t.add("end_error", &Options::end_error,
+          "allowed with `range`: of an end's pose, of the mechanism's radius")
+        .above(0)
+        .on_command_line("reduce");
+    t.add("gap_error", &Options::gap_error,
+          "allowed with `range`: of the joints' gaps, summed, of the radius")
+        .above(0)
+        .on_command_line("reduce");
+    t.add("most_points", &Options::most_points, "that may be taken")
+        .at_least(1)
+        .at_most(1000)
+        .on_command_line("reduce");
+    t.choice("integrator", &Options::integrator, all_integrators, "how a step is taken")
+        .meaning("euler: damps, as published; midpoint: does not; where there is contact, steps are Euler's")
+        .on_command_line();
+    t.choice("solver", &Options::solver, all_contact_solvers, "of contact")
+        .meaning("cone: Coulomb's cone to rounding; pgs: a given number of sweeps")
+        .on_command_line();
+    t.add("sweeps", &Options::sweeps, "of pgs").at_least(1);
+    t.add("threads", &Options::threads, "of the CPU, at most; results do not depend on it")
+        .at_least(1)
+        .at_most(1024)
+        .of_machine()
+        .on_command_line();
+  }
 };
 
 // All that the next step depends on.

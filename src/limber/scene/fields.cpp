@@ -108,9 +108,9 @@ int Fields::integer(std::string_view name, int fallback) const {
   const std::optional<Expression> e = reader.expression(*node, path(name), dimension::number, false);
   if (!e) return fallback;
   const std::string kind =
-      fmt::format("a whole number{}{}", k.range == Range::any ? "" : ", ", range_text(k.range));
+      fmt::format("a whole number{}{}", k.range == Range::any ? "" : ", ", k.range.text());
   const bool truth = node->text == "true" || node->text == "false";
-  if (truth || !(std::floor(e->value) == e->value) || !in_range(e->value, k.range)) {
+  if (truth || !(std::floor(e->value) == e->value) || !k.range.contains(e->value)) {
     error(name, fmt::format("expected {}, got {}", kind, node->text.substr(0, 60)));
     return fallback;
   }

@@ -115,8 +115,6 @@ void read_probes(const Fields& scene);
 void read_run(const Fields& scene);
 void read_contact(const Fields& scene);
 void read_thread(const Fields& beam, Beam& out);
-void read_thread_run(const Fields& run, thread::Options& options);
-void read_rom_run(const Fields& run, rom::Options& options);
 PolylinePath spline_through(const std::vector<Vec3>& points);
 
 // What short forms share: shape and mass of a link, its joint.

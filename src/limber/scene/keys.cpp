@@ -1,11 +1,10 @@
 #include "limber/scene/keys.h"
 
-#include <array>
 #include <cassert>
 
 namespace limber::scene {
 
-Key Key::with(Range r) const {
+Key Key::with(const Range& r) const {
   Key key = *this;
   key.range = r;
   return key;
@@ -28,8 +27,12 @@ Key Key::like(const char* text) const {
 
 const Object& object_of(ObjectType type) {
   static const auto index = [] {
-    std::array<const Object*, static_cast<std::size_t>(ObjectType::run) + 1> list{};
-    for (const Object& object : key_table()) list[static_cast<std::size_t>(object.type)] = &object;
+    std::vector<const Object*> list;
+    for (const Object& object : key_table()) {
+      const auto i = static_cast<std::size_t>(object.type);
+      if (list.size() <= i) list.resize(i + 1);
+      list[i] = &object;
+    }
     return list;
   }();
   const Object* object = index[static_cast<std::size_t>(type)];
@@ -71,42 +74,6 @@ Dimension dof_dimension(Role role, bool rotational) {
       return number;
   }
   return number;
-}
-
-bool in_range(double value, Range range) {
-  switch (range) {
-    case Range::any:
-      return true;
-    case Range::positive:
-      return value > 0;
-    case Range::non_negative:
-      return value >= 0;
-    case Range::fraction:
-      return value >= 0 && value <= 1;
-    case Range::at_least_one:
-      return value >= 1;
-    case Range::at_least_two:
-      return value >= 2;
-  }
-  return true;
-}
-
-const char* range_text(Range range) {
-  switch (range) {
-    case Range::any:
-      return "";
-    case Range::positive:
-      return "positive";
-    case Range::non_negative:
-      return "zero or positive";
-    case Range::fraction:
-      return "within 0 … 1";
-    case Range::at_least_one:
-      return "at least 1";
-    case Range::at_least_two:
-      return "at least 2";
-  }
-  return "";
 }
 
 }  // namespace limber::scene

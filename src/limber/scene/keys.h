@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "limber/scene/units.h"
+#include "limber/sim/range.h"
 
 namespace limber::scene {
 
@@ -43,7 +44,7 @@ enum class Type : unsigned char {
   object_list,
 };
 
-enum class Range : unsigned char { any, positive, non_negative, fraction, at_least_one, at_least_two };
+using sim::Range;
 
 // What the numbers of a joint's coordinates measure; the dimension follows from the joint's kind.
 enum class Role : unsigned char { none, coordinate, rate, stiffness, damping, force };
@@ -96,16 +97,11 @@ enum class ObjectType : unsigned char {
   clamp,
   contact,
   plane,
-  thread_run,
-  rom_run,
-  rom_point,
-  rom_load,
-  rom_range,
-  run
+  run  // and after it the mappings in it, see run_object()
 };
 
 struct Key {
-  const char* name;
+  std::string name;
   Type type;
   std::string doc;
   Dimension dimension{};
@@ -114,13 +110,13 @@ struct Key {
   ObjectType object = ObjectType::none;
   int count = 3;
   bool required = false;
-  std::string choices{};    // separated by blanks
-  const char* refers = "";  // "body", "joint", …
-  std::string fallback{};   // the default, as text
-  const char* example = "";
+  std::string choices{};   // separated by blanks
+  std::string refers{};    // "body", "joint", …
+  std::string fallback{};  // the default, as text
+  std::string example{};
 
   // Written after one another in the table.
-  Key with(Range r) const;
+  Key with(const Range& r) const;
   Key needed() const;
   Key otherwise(std::string text) const;
   Key like(const char* text) const;
@@ -134,25 +130,24 @@ struct OneOf {
 
 struct Object {
   ObjectType type;
-  const char* name;   // in the schema
-  const char* title;  // in the reference
-  const char* doc;
+  std::string name;   // in the schema
+  std::string title;  // in the reference
+  std::string doc;
   std::vector<Key> keys;
   std::vector<OneOf> groups;
   const char* shorthand = "";  // the key that a bare value stands for
-  const char* example = "";    // YAML
+  std::string example{};       // YAML
 };
 
 const std::vector<Object>& key_table();
 const Object& object_of(ObjectType type);
+// Of a mapping of `run`: "" is run itself, "rom.points" the items of run.rom.points.
+ObjectType run_object(std::string_view path);
 const Key* find_key(const Object& object, std::string_view name);
 
 std::vector<std::string_view> split_choices(const Key& key);
 
 // Dimension of coordinate `dof` for a role, given whether it is an angle.
 Dimension dof_dimension(Role role, bool rotational);
-
-bool in_range(double value, Range range);
-const char* range_text(Range range);  // "positive", …; "" for any
 
 }  // namespace limber::scene

@@ -199,7 +199,7 @@ std::vector<Object> load_objects();
 // keys_table_threads.cpp
 std::vector<Key> thread_beam_keys();
 std::vector<Object> thread_objects();
-// keys_table_rom.cpp
-std::vector<Object> rom_objects();
+// keys_table_run.cpp
+std::vector<Object> run_objects();
 
 }  // namespace limber::scene::keys

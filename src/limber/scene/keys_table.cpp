@@ -460,7 +460,7 @@ const std::vector<Object>& key_table() {
     std::vector<Object> all{keys::scene_object()};
     for (const auto& part :
          {keys::body_objects(), keys::joint_objects(), keys::short_form_objects(), keys::material_objects(),
-          keys::beam_objects(), keys::thread_objects(), keys::rom_objects(), keys::load_objects()})
+          keys::beam_objects(), keys::thread_objects(), keys::load_objects(), keys::run_objects()})
       all.insert(all.end(), part.begin(), part.end());
     allow_repeat(all);
     return all;

@@ -1,24 +1,11 @@
-// Every key of a scene, continued: short forms, beams, springs, loops, loads, and how to run.
+// Every key of a scene, continued: short forms, beams, springs, loops, loads.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "limber/model/quantity.h"
 #include "limber/scene/keys_parts.h"
-#include "limber/sim/method_table.h"
 
 namespace limber::scene::keys {
-
-namespace {
-
-Key method_key() {
-  std::string about;
-  for (const sim::MethodInfo& m : sim::method_table())
-    about += fmt::format("{}{}: {}", about.empty() ? "" : "; ", m.name(), m.about);
-  return choice("method", fmt::format("{}", fmt::join(sim::names_of_methods(), " ")), std::move(about))
-      .otherwise(to_string(sim::RunOptions().method));
-}
-
-}  // namespace
 
 std::vector<Object> short_form_objects() {
   using T = ObjectType;
@@ -347,63 +334,6 @@ std::vector<Object> load_objects() {
        "",
        "probes:\n  - finger.tip.position\n  - energy.total\n"
        "  - {name: middle, quantity: position, on: finger@0.5}\n"},
-      {T::run,
-       "run",
-       "How to run it",
-       "",
-       {method_key(), quantity("time", time, "to simulate").with(Range::positive).otherwise("5 s"),
-        quantity("step", time, "").with(Range::positive).otherwise("10 ms"),
-        quantity("frame", time, "between recorded frames").with(Range::positive).otherwise("1/30"),
-        choice("integrator", "midpoint euler implicit_euler sdirk",
-               "midpoint: second order, does not damp; euler: one solve a step, first order, damps; "
-               "implicit_euler: the same, iterated; sdirk: second order, damps what is too fast for the step")
-            .otherwise("midpoint"),
-        choice("solver", "automatic gaba pcg pcg_rows dense",
-               "of the linear systems, where springs or loops tie bodies beyond their tree")
-            .otherwise("automatic"),
-        choice("from", "written static", "where it starts: as written, or at rest under its loads")
-            .otherwise("written"),
-        quantity("error", number,
-                 "allowed in a step. articulated: of the scene's size, steps are then split as needed; "
-                 "adaptive: in the "
-                 "`measure`, 1e-6 if it is not given")
-            .with(Range::non_negative)
-            .otherwise("0"),
-        choice("measure", "relative_joint absolute_joint relative_linkage absolute_linkage",
-               "adaptive: of what the error is: the largest acceleration left out or the root of the sum of "
-               "their "
-               "squares, as it is or over that of all joints")
-            .otherwise("relative_joint"),
-        choice("weights", "none reach inertia",
-               "adaptive: what an acceleration left out counts for: as it is, by the reach of what hangs on "
-               "the joint "
-               "(displacements then keep the error too), by its inertia")
-            .otherwise("reach"),
-        quantity("budget", time, "adaptive: wall-clock time a step may take, instead of an error; 0: none")
-            .with(Range::non_negative)
-            .otherwise("0"),
-        quantity(
-            "settle", number,
-            "adaptive: settled when the largest acceleration has fallen to this part of the largest ever")
-            .with(Range::positive)
-            .otherwise("1e-9"),
-        quantity("turn", number, "adaptive: the most a joint may move in a step, in rad or m; up to 1")
-            .with(Range::positive)
-            .otherwise("0.2"),
-        Key{"fallback", Type::boolean, "adaptive: compute all joints where that is cheaper"}.otherwise(
-            "true"),
-        quantity("tolerance", number, "of a step's iteration, relative")
-            .with(Range::positive)
-            .otherwise("1e-12"),
-        integer("max_iterations", "of a step; then the step is split")
-            .with(Range::at_least_one)
-            .otherwise("40"),
-        object("thread", T::thread_run, "options of method thread"),
-        object("rom", T::rom_run, "options of method rom"),
-        integer("threads", "results do not depend on it").with(Range::at_least_one).otherwise("1")},
-       {},
-       "",
-       "run: {time: 3 s, step: 5 ms, integrator: midpoint}\n"},
   };
 }
 

@@ -59,46 +59,6 @@ std::vector<Object> thread_objects() {
        {},
        "",
        ""},
-      {T::thread_run,
-       "thread_run",
-       "Options of method thread",
-       "",
-       {choice("integrator", "bdf2 euler", "bdf2: second order, damps little; euler: as published, damps")
-            .otherwise("bdf2"),
-        choice("element", "log printed green",
-               "log: exact tangent, no locking; printed: the paper's, with frozen rotations; green: "
-               "Green-Lagrange strain")
-            .otherwise("log"),
-        choice("frame", "chord polar",
-               "of the printed element: along its nodes, or of the gradient in its middle")
-            .otherwise("chord"),
-        choice("solver", "direct cg", "of the linear systems").otherwise("direct"),
-        quantity("cg_tolerance", number, "of conjugate gradients, relative")
-            .with(Range::positive)
-            .otherwise("1e-8"),
-        integer("iterations", "Newton iterations a step; 0: as many as it needs").otherwise("0"),
-        quantity("substep", time, "longest step with contact; longer ones are divided")
-            .with(Range::positive)
-            .otherwise("1 ms"),
-        integer("levels", "an element may be split so many times over; 0: fixed mesh").otherwise("0"),
-        quantity("bend", angle, "of an element: it is split beyond")
-            .with(Range::positive)
-            .otherwise("0.35 rad"),
-        quantity("twist", angle, "of an element: it is split beyond")
-            .with(Range::positive)
-            .otherwise("0.7 rad"),
-        quantity("join", number,
-                 "part of those angles (and of the error) below which two elements are joined again")
-            .with(Range::positive)
-            .otherwise("0.4"),
-        quantity(
-            "error", length,
-            "of a thread's midline at most, by an estimate: elements are split for it too; 0: by angles only")
-            .with(Range::non_negative)
-            .otherwise("0")},
-       {},
-       "",
-       "run: {method: thread, time: 2 s, step: 1 ms, thread: {levels: 3, bend: 20 deg}}\n"},
   };
 }
 

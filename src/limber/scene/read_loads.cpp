@@ -1,11 +1,10 @@
-// Springs, loads, riders, gravity, wind and the options of a run.
+// Springs, loads, riders, gravity, wind.
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "limber/scene/fields.h"
 #include "limber/scene/suggest.h"
-#include "limber/sim/method_table.h"
 
 namespace limber::scene {
 
@@ -162,41 +161,6 @@ void read_riders(const Fields& scene) {
     if (fields.has("on")) read_road(fields, rider);
     reader.parts.riders.push_back(std::move(rider));
   });
-}
-
-void read_run(const Fields& scene) {
-  if (!scene.has("run")) return;
-  const Fields fields(scene.reader, scene.node("run"), ObjectType::run, scene.path("run"), scene.mark("run"));
-  sim::RunOptions& run = scene.reader.run;
-  run.method = sim::method_table()[fields.choice("method", 0)].method;
-  read_thread_run(fields, run.thread);
-  read_rom_run(fields, run.rom);
-  if (run.method == sim::Method::rom && run.rom.ends.empty() && !fields.has("rom"))
-    fields.error("method", "method rom needs to know its end effectors: rom: {ends: [...]}");
-  scene.reader.remember("run", "", fields.self(), fields.mark(), fields.path());
-  run.time = fields.quantity("time", run.time);
-  run.step = fields.quantity("step", run.step);
-  run.frame = fields.quantity("frame", run.frame);
-  run.articulated.integrator = articulated::all_integrators[fields.choice("integrator", 0)];
-  run.articulated.solver = articulated::all_solvers[fields.choice("solver", 0)];
-  run.from_static = fields.choice("from", 0) == 1;
-  run.articulated.error = fields.quantity("error", run.articulated.error);
-  run.adaptive.error = fields.quantity("error", run.adaptive.error);
-  run.adaptive.measure = adaptive::all_measures[fields.choice("measure", 0)];
-  run.adaptive.weights = adaptive::all_weights[fields.choice("weights", 1)];
-  run.adaptive.budget = fields.quantity("budget", run.adaptive.budget);
-  run.adaptive.settle = fields.quantity("settle", run.adaptive.settle);
-  run.adaptive.turn = fields.quantity("turn", run.adaptive.turn);
-  if (fields.has("fallback")) run.adaptive.fallback = fields.boolean("fallback");
-  if (run.adaptive.settle >= 1) fields.error("settle", "must be below 1");
-  if (run.adaptive.turn > 1) fields.error("turn", "must be at most 1");
-  run.articulated.tolerance = fields.quantity("tolerance", run.articulated.tolerance);
-  run.articulated.max_iterations = fields.integer("max_iterations", run.articulated.max_iterations);
-  run.articulated.threads = run.adaptive.threads = run.rom.threads =
-      fields.integer("threads", run.articulated.threads);
-  if (run.from_static && !sim::info_of(run.method).rest)
-    fields.error("from", fmt::format("method {} finds no rest: it starts as written", to_string(run.method)));
-  if (run.step > run.time) fields.error("step", "is longer than the whole run");
 }
 
 }  // namespace limber::scene

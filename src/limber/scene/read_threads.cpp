@@ -1,5 +1,4 @@
-// What threads have beyond beams: how they are held, curves through points, contact, and the options of a
-// run.
+// What threads have beyond beams: how they are held, curves through points, contact.
 #include <algorithm>
 #include <cmath>
 
@@ -63,32 +62,6 @@ void read_contact(const Fields& scene) {
   });
   reader.remember("contact", "", fields.self(), fields.mark(), fields.path());
   reader.parts.contact = contact;
-}
-
-void read_thread_run(const Fields& run, thread::Options& o) {
-  if (!run.has("thread")) return;
-  const Fields fields(run.reader, run.node("thread"), ObjectType::thread_run, run.path("thread"),
-                      run.mark("thread"));
-  o.integrator = thread::all_integrators[fields.choice("integrator", 0)];
-  o.element = thread::all_elements[fields.choice("element", 0)];
-  o.frame = thread::all_frames[fields.choice("frame", 0)];
-  o.solver = thread::all_solvers[fields.choice("solver", 0)];
-  o.cg_tolerance = fields.quantity("cg_tolerance", o.cg_tolerance);
-  o.iterations = fields.integer("iterations", o.iterations);
-  o.substep = fields.quantity("substep", o.substep);
-  o.levels = fields.integer("levels", o.levels);
-  o.bend = fields.quantity("bend", o.bend);
-  o.twist = fields.quantity("twist", o.twist);
-  o.join = fields.quantity("join", o.join);
-  o.error = fields.quantity("error", o.error);
-  if (o.error > 0 && o.levels == 0) fields.error("error", "expected `levels` of 1 or more with it");
-  if (o.error > 0 && o.element != thread::Element::log)
-    fields.error("error", "expected `element: log` with it");
-  if (o.levels < 0 || o.levels > 12) fields.error("levels", "expected 0 to 12");
-  if (o.iterations < 0) fields.error("iterations", "expected 0 or more");
-  if (!(o.bend < 2)) fields.error("bend", "expected an angle below 2 rad");
-  if (!(o.twist < 3)) fields.error("twist", "expected an angle below 3 rad");
-  if (!(o.join < 1)) fields.error("join", "expected a number below 1");
 }
 
 }  // namespace limber::scene

@@ -37,7 +37,7 @@ std::string expected_text(const Dimension& dimension, Range range) {
   const std::string thing = dimension.is_number() ? "a number" : name_of(dimension);
   if (range == Range::positive) return with_adjective(thing, "positive");
   if (range == Range::any) return thing;
-  return fmt::format("{}, {}", thing, range_text(range));
+  return fmt::format("{}, {}", thing, range.text());
 }
 
 std::string quoted(std::string_view text) {
@@ -132,7 +132,7 @@ std::optional<double> Reader::quantity(const Node& node, const Path& path, const
                       quoted(node.text)));
     return std::nullopt;
   }
-  if (!in_range(e->value, range)) {
+  if (!range.contains(e->value)) {
     error(node, path,
           fmt::format("expected {}, got {}", expected_text(expected, range), node.text.substr(0, 60)));
     return std::nullopt;

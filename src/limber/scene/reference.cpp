@@ -10,21 +10,21 @@ namespace limber::scene {
 
 namespace {
 
-std::string anchor(const char* title) {
+std::string anchor(const std::string& title) {
   std::string text;
-  for (const char* c = title; *c; ++c) {
-    if (*c == ' ')
+  for (const char c : title) {
+    if (c == ' ')
       text += '-';
-    else if (*c >= 'A' && *c <= 'Z')
-      text += static_cast<char>(*c - 'A' + 'a');
-    else if ((*c >= 'a' && *c <= 'z') || *c == '-' || *c == '_')
-      text += *c;
+    else if (c >= 'A' && c <= 'Z')
+      text += static_cast<char>(c - 'A' + 'a');
+    else if ((c >= 'a' && c <= 'z') || c == '-' || c == '_')
+      text += c;
   }
   return text;
 }
 
 std::string link(ObjectType type) {
-  const char* title = object_of(type).title;
+  const std::string& title = object_of(type).title;
   return fmt::format("[{}](#{})", title, anchor(title));
 }
 
@@ -57,7 +57,7 @@ std::string type_text(const Key& key) {
     case Type::names:
       return fmt::format("list of names of a {}", key.refers);
     case Type::place:
-      return std::string_view(key.name) == "at" ? "point or [place](#a-place)" : "[place](#a-place)";
+      return key.name == "at" ? "point or [place](#a-place)" : "[place](#a-place)";
     case Type::places:
       return "two [places](#a-place)";
     case Type::vector:
@@ -114,8 +114,8 @@ std::string cell(std::string text) {
 std::string key_row(const Key& key) {
   std::string doc = key.doc;
   const auto add = [&](const std::string& more) { doc += (doc.empty() ? "" : "; ") + more; };
-  if (key.range != Range::any) add(range_text(key.range));
-  if (*key.example) add(fmt::format("as in `{}`", key.example));
+  if (key.range != Range::any) add(key.range.text());
+  if (!key.example.empty()) add(fmt::format("as in `{}`", key.example));
   const std::string need = key.required           ? "**required**"
                            : key.fallback.empty() ? ""
                                                   : fmt::format("`{}`", key.fallback);
@@ -124,7 +124,7 @@ std::string key_row(const Key& key) {
 
 std::string object_section(const Object& object) {
   std::string text = fmt::format("## {}\n\n", object.title);
-  if (*object.doc) text += fmt::format("{}\n\n", object.doc);
+  if (!object.doc.empty()) text += fmt::format("{}\n\n", object.doc);
   text += "| key | value | default | |\n|---|---|---|---|\n";
   for (const Key& key : object.keys) text += key_row(key);
   for (const OneOf& group : object.groups) {
@@ -134,7 +134,7 @@ std::string object_section(const Object& object) {
   }
   if (object.type == ObjectType::probe) text += "\n" + quantity_markdown();
   if (*object.shorthand) text += fmt::format("\nA bare value stands for `{}`.\n", object.shorthand);
-  if (*object.example) text += fmt::format("\n```yaml\n{}```\n", object.example);
+  if (!object.example.empty()) text += fmt::format("\n```yaml\n{}```\n", object.example);
   return text + "\n";
 }
 

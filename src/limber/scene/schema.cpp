@@ -1,6 +1,7 @@
 // The table of keys as a JSON Schema (draft 7), for completion and checks while typing.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "limber/scene/keys.h"
@@ -30,32 +31,19 @@ Json map_of(Json item) {
           {"additionalProperties", std::move(item)}};
 }
 
+Json bound(double x) {  // 0, not 0.0
+  return std::floor(x) == x ? Json(static_cast<int>(x)) : Json(x);
+}
+
 // A number where it is plain can be checked while typing; text may hold a unit or an expression.
-Json quantity(Range range) {
+Json quantity(const Range& range) {
   Json number = {{"type", "number"}};
-  switch (range) {
-    case Range::any:
-      break;
-    case Range::positive:
-      number["exclusiveMinimum"] = 0;
-      break;
-    case Range::non_negative:
-      number["minimum"] = 0;
-      break;
-    case Range::fraction:
-      number["minimum"] = 0, number["maximum"] = 1;
-      break;
-    case Range::at_least_one:
-      number["minimum"] = 1;
-      break;
-    case Range::at_least_two:
-      number["minimum"] = 2;
-      break;
-  }
+  if (std::isfinite(range.low)) number[range.open_low ? "exclusiveMinimum" : "minimum"] = bound(range.low);
+  if (std::isfinite(range.high)) number[range.open_high ? "exclusiveMaximum" : "maximum"] = bound(range.high);
   return any_of({number, {{"type", "string"}}});
 }
 
-Json integer(Range range) {
+Json integer(const Range& range) {
   Json schema = quantity(range);
   schema["anyOf"][0]["type"] = "integer";
   return schema;
@@ -83,9 +71,8 @@ Json value_schema(const Key& key) {
       return {{"enum", choices}};
     }
     case Type::place:
-      return std::string_view(key.name) == "at"
-                 ? any_of({reference("place"), list_of(quantity(Range::any), 3)})
-                 : reference("place");
+      return key.name == "at" ? any_of({reference("place"), list_of(quantity(Range::any), 3)})
+                              : reference("place");
     case Type::places:
       return list_of(reference("place"), 2);
     case Type::vector:
@@ -145,7 +132,7 @@ std::string description(const Key& key) {
   const std::string unit = si_unit_of(key.dimension);
   if (!unit.empty()) text += fmt::format("{}[{}]", text.empty() ? "" : " ", unit);
   if (!key.fallback.empty()) text += fmt::format("{}(default: {})", text.empty() ? "" : " ", key.fallback);
-  if (*key.example) text += fmt::format("{}Example: {}", text.empty() ? "" : ". ", key.example);
+  if (!key.example.empty()) text += fmt::format("{}Example: {}", text.empty() ? "" : ". ", key.example);
   return text;
 }
 
@@ -161,7 +148,7 @@ Json object_schema(const Object& object) {
     if (key.required) required.push_back(key.name);
   }
   Json schema = {{"type", "object"}};
-  if (*object.doc) schema["description"] = object.doc;
+  if (!object.doc.empty()) schema["description"] = object.doc;
   schema["properties"] = properties;
   if (!required.empty()) schema["required"] = required;
   schema["additionalProperties"] = false;

@@ -1,10 +1,12 @@
 // A model written out in full: no short forms, no parameters, every double to its last bit.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "limber/scene/expression.h"
 #include "limber/scene/scene.h"
+#include "limber/scene/write_run.h"
 
 namespace limber::scene {
 
@@ -56,9 +58,14 @@ class Flow {
   std::string text_;
 };
 
+// -0 equals 0, and leads to other bits.
+bool has_negative_zero(const auto& A) {
+  return std::any_of(A.data(), A.data() + A.size(), [](double x) { return x == 0 && std::signbit(x); });
+}
+
 void add_pose(Flow& flow, const Pose& X) {
-  flow.add_if(X.p != Vec3::Zero(), "at", vector(X.p));
-  if (X.R == Mat3::Identity()) return;
+  flow.add_if(X.p != Vec3::Zero() || has_negative_zero(X.p), "at", vector(X.p));
+  if (X.R == Mat3::Identity() && !has_negative_zero(X.R)) return;
   flow.add("rotate", fmt::format("[{}, {}, {}]", vector(X.R.row(0)), vector(X.R.row(1)), vector(X.R.row(2))));
 }
 
@@ -153,7 +160,7 @@ class Writer {
     riders();
     drives();
     probes();
-    run();
+    line("run: " + run_text(run_));
     return std::move(text_);
   }
 
@@ -496,88 +503,6 @@ class Writer {
       if (p.rider.valid()) flow.add("rider", model_.riders()[p.rider.value].name);
       line("  - " + flow.str());
     }
-  }
-
-  std::string thread_options() const {
-    const thread::Options& o = run_.thread;
-    return Flow()
-        .add("integrator", thread::to_string(o.integrator))
-        .add("element", thread::to_string(o.element))
-        .add("frame", thread::to_string(o.frame))
-        .add("solver", thread::to_string(o.solver))
-        .add("cg_tolerance", number(o.cg_tolerance))
-        .add("iterations", fmt::format("{}", o.iterations))
-        .add("substep", number(o.substep))
-        .add("levels", fmt::format("{}", o.levels))
-        .add("bend", number(o.bend))
-        .add("twist", number(o.twist))
-        .add("join", number(o.join))
-        .add("error", number(o.error))
-        .str();
-  }
-
-  std::string rom_options() const {
-    const rom::Options& o = run_.rom;
-    const auto list = [](const auto& items) { return fmt::format("[{}]", fmt::join(items, ", ")); };
-    std::vector<std::string> points;
-    for (const rom::PointRequest& p : o.points) {
-      std::vector<std::string> loads;
-      for (const rom::EndLoad& l : p.loads)
-        loads.push_back(
-            Flow().add("on", l.end).add("force", vector(l.force)).add("moment", vector(l.moment)).str());
-      points.push_back(Flow().add("time", number(p.time)).add("loads", list(loads)).str());
-    }
-    return Flow()
-        .add("ends", list(o.ends))
-        .add("inertia", rom::to_string(o.build.inertia))
-        .add("construction", rom::to_string(o.build.construction))
-        .add("modes", fmt::format("{}", o.build.modes))
-        .add("points", list(points))
-        .add("range", Flow().add("force", number(o.force)).add("moment", number(o.moment)).str())
-        .add("end_error", number(o.end_error))
-        .add("gap_error", number(o.gap_error))
-        .add("most_points", fmt::format("{}", o.most_points))
-        .add("integrator", rom::to_string(o.integrator))
-        .add("solver", rom::to_string(o.solver))
-        .add("sweeps", fmt::format("{}", o.sweeps))
-        .str();
-  }
-
-  void adaptive_run() {
-    const adaptive::Options& o = run_.adaptive;
-    line("run: " + Flow()
-                       .add("method", to_string(run_.method))
-                       .add("time", number(run_.time))
-                       .add("step", number(run_.step))
-                       .add("frame", number(run_.frame))
-                       .add("error", number(o.error))
-                       .add("measure", adaptive::to_string(o.measure))
-                       .add("weights", adaptive::to_string(o.weights))
-                       .add("budget", number(o.budget))
-                       .add("settle", number(o.settle))
-                       .add("turn", number(o.turn))
-                       .add("fallback", o.fallback ? "true" : "false")
-                       .add("threads", fmt::format("{}", o.threads))
-                       .str());
-  }
-
-  void run() {
-    if (run_.method == sim::Method::adaptive) return adaptive_run();
-    line("run: " + Flow()
-                       .add("method", to_string(run_.method))
-                       .add("time", number(run_.time))
-                       .add("step", number(run_.step))
-                       .add("frame", number(run_.frame))
-                       .add("integrator", articulated::to_string(run_.articulated.integrator))
-                       .add("solver", articulated::to_string(run_.articulated.solver))
-                       .add("from", run_.from_static ? "static" : "written")
-                       .add("error", number(run_.articulated.error))
-                       .add("tolerance", number(run_.articulated.tolerance))
-                       .add("max_iterations", fmt::format("{}", run_.articulated.max_iterations))
-                       .add("threads", fmt::format("{}", run_.articulated.threads))
-                       .add_if(run_.method == sim::Method::thread, "thread", thread_options())
-                       .add_if(!run_.rom.ends.empty(), "rom", rom_options())
-                       .str());
   }
 
   const Model& model_;

@@ -5,6 +5,7 @@
 
 #include "limber/chain/chain.h"
 #include "limber/sim/driver.h"
+#include "limber/sim/option_table.h"
 #include "limber/sim/reduce.h"
 #include "limber/sim/static_parts.h"
 
@@ -16,13 +17,30 @@ Driver driver_by(const Arguments&... arguments) {
   return Driver(Driver::Variant(std::in_place_type<Method>, arguments...));
 }
 
+// Where a method's options stand in scenes: in `run` itself, or in a section of its name.
+enum class Keys { in_run, in_section };
+
+// The options that a member of RunOptions describes, as options of the whole.
+template <auto member, Keys keys>
+OptionGroup group_of(Method method) {
+  using Options = std::remove_cvref_t<decltype(std::declval<RunOptions>().*member)>;
+  const OptionTable<Options>& table = options_of<Options>();
+  OptionGroup out{method, keys == Keys::in_run ? "" : to_string(method), table.about, table.example, {}};
+  for (const Option<Options>& option : table.options) {
+    RunOption& lifted = out.options.emplace_back();
+    static_cast<OptionInfo&>(lifted) = option;
+    lifted.get = [&option](const RunOptions& o) { return option.get(o.*member); };
+    lifted.set = [&option](RunOptions& o, const OptionValue& value) { option.set(o.*member, value); };
+  }
+  return out;
+}
+
 const MethodInfo rows[] = {
     {.method = Method::articulated,
      .about = "dynamics",
      .run = Question::articulated_run,
      .rest = Question::articulated_static,
-     .integrator = [](const RunOptions& o) { return articulated::to_string(o.articulated.integrator); },
-     .threads = [](RunOptions& o) { return &o.articulated.threads; },
+     .options = group_of<&RunOptions::articulated, Keys::in_run>,
      .compile = [](const Model& m, const RunOptions& o) { articulated::compile(m, o.articulated); },
      .make =
          [](const Model& m, const RunOptions& o) {
@@ -33,14 +51,14 @@ const MethodInfo rows[] = {
      .about = "quasi-statics of large trees, moving only what the error asks for",
      .run = Question::adaptive_run,
      .rest = {},
-     .threads = [](RunOptions& o) { return &o.adaptive.threads; },
+     .options = group_of<&RunOptions::adaptive, Keys::in_run>,
      .compile = [](const Model& m, const RunOptions& o) { adaptive::compile(m, o.adaptive); },
      .make = [](const Model& m, const RunOptions& o) { return driver_by<AdaptiveDriver>(m, o.adaptive); }},
     {.method = Method::thread,
      .about = "every beam is a thread, with contact",
      .run = Question::thread_run,
      .rest = Question::thread_static,
-     .integrator = [](const RunOptions& o) { return thread::to_string(o.thread.integrator); },
+     .options = group_of<&RunOptions::thread, Keys::in_section>,
      .compile = [](const Model& m, const RunOptions& o) { thread::compile(m, o.thread); },
      .make = [](const Model& m,
                 const RunOptions& o) { return driver_by<ThreadDriver>(m, o.thread, o.from_static); },
@@ -49,8 +67,7 @@ const MethodInfo rows[] = {
      .about = "mechanisms reduced to their end effectors, with contact",
      .run = Question::rom_run,
      .rest = {},
-     .integrator = [](const RunOptions& o) { return rom::to_string(o.rom.integrator); },
-     .threads = [](RunOptions& o) { return &o.rom.threads; },
+     .options = group_of<&RunOptions::rom, Keys::in_section>,
      .compile = [](const Model& m, const RunOptions& o) { check_reducible(m, o.rom); },
      .make = [](const Model& m, const RunOptions& o) { return driver_by<RomDriver>(m, o); }},
     {.method = Method::chain,

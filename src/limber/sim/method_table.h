@@ -16,13 +16,13 @@ namespace limber::sim {
 
 class Driver;
 struct StaticAbility;  // equilibrium.h
+struct OptionGroup;
 
 struct MethodInfo {
   Method method;
-  const char* about;                                       // one line, for people who choose
-  std::optional<Question> run, rest;                       // what it answers
-  const char* (*integrator)(const RunOptions&) = nullptr;  // that it steps with; null: it has none
-  int* (*threads)(RunOptions&) = nullptr;                  // of the CPU; null: always one
+  const char* about;                         // one line, for people who choose
+  std::optional<Question> run, rest;         // what it answers
+  OptionGroup (*options)(Method) = nullptr;  // null: it has none
   // Throws ModelError with all that it refuses.
   void (*compile)(const Model&, const RunOptions&) = nullptr;
   Driver (*make)(const Model&, const RunOptions&) = nullptr;  // null: it does not run

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "limber/sim/method_table.h"
+#include "limber/sim/option_table.h"
 
 namespace limber::sim {
 std::vector<Problem> objections(const Model& model, const RunOptions& options, Question question) {
@@ -57,35 +58,38 @@ std::string short_reason(const std::vector<Problem>& against) {
 }
 
 std::string method_name(const RunOptions& options) {
-  if (options.method != Method::articulated) return to_string(options.method);
-  return fmt::format("articulated:{}", articulated::to_string(options.articulated.integrator));
+  const std::string integrator = integrator_of(options);
+  return integrator.empty() ? to_string(options.method)
+                            : fmt::format("{}:{}", to_string(options.method), integrator);
 }
 
 void choose_method(const std::string& name, RunOptions& options) {
-  const MethodInfo* method = find_method(name.substr(0, name.find(':')));
+  const auto colon = name.find(':');
+  const MethodInfo* method = find_method(name.substr(0, colon));
   if (!method || !method->run) throw std::invalid_argument(fmt::format("there is no method \"{}\"", name));
+  if (colon != std::string::npos) {
+    const OptionValue word{name.substr(colon + 1)};
+    const RunOption* integrator = find_option(method->method, "integrator");
+    if (!integrator || !objection(*integrator, word).empty())
+      throw std::invalid_argument(fmt::format("there is no method \"{}\"", name));
+    integrator->set(options, word);
+  }
   options.method = method->method;
-  for (const auto integrator : articulated::all_integrators)
-    if (name == fmt::format("articulated:{}", articulated::to_string(integrator)))
-      options.articulated.integrator = integrator;
 }
 
 std::vector<MethodChoice> method_choices(const Model& model, const RunOptions& options) {
   std::vector<MethodChoice> out;
   for (const MethodInfo& method : method_table()) {
     if (!method.run) continue;
-    RunOptions o = options;
-    o.method = method.method;
-    const std::string reason = short_reason(objections(model, o, *method.run));
-    if (o.method != Method::articulated) {
+    const std::string reason = short_reason(objections(model, options, *method.run));
+    const RunOption* integrator = find_option(method.method, "integrator");
+    if (!reason.empty() || !integrator) {
       out.push_back({method.name(), method.name(), reason, reason.empty()});
       continue;
     }
-    for (const auto integrator : articulated::all_integrators) {
-      o.articulated.integrator = integrator;
-      out.push_back({method_name(o), fmt::format("articulated, {}", articulated::to_string(integrator)),
-                     reason, reason.empty()});
-    }
+    for (const std::string& word : integrator->words)
+      out.push_back(
+          {fmt::format("{}:{}", method.name(), word), fmt::format("{}, {}", method.name(), word), "", true});
   }
   return out;
 }

@@ -40,7 +40,7 @@ struct MethodChoice {
 // more.
 std::string short_reason(const std::vector<Problem>& against);
 
-// Every method that runs; articulated appears once with each integrator.
+// Every method that runs; one that applies and has integrators appears once with each.
 std::vector<MethodChoice> method_choices(const Model& model, const RunOptions& options);
 std::string method_name(const RunOptions& options);                // "articulated:euler"
 void choose_method(const std::string& name, RunOptions& options);  // throws std::invalid_argument

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "limber/adaptive/adaptive.h"
 #include "limber/articulated/articulated.h"
@@ -14,6 +17,8 @@ namespace limber::sim {
 // All about each of them: sim/method_table.h.
 enum class Method : std::uint8_t { articulated, adaptive, thread, rom, chain };
 const char* to_string(Method method);
+std::vector<std::pair<Method, std::string>> method_words();
+std::string about_methods();
 
 struct RunOptions {
   Method method = Method::articulated;
@@ -29,12 +34,30 @@ struct RunOptions {
 
   std::int64_t steps() const;  // whole steps to reach `time` (a last step is not shortened: rounds up)
   std::int64_t steps_per_frame() const;  // at least 1
+
+  // The options of every run (sim/option.h); those of the methods describe themselves.
+  template <class Table>
+  static void describe(Table& t) {
+    t.say("", "run: {time: 3 s, step: 5 ms, integrator: midpoint}\n");
+    t.choice("method", &RunOptions::method, method_words(), "by which it runs, or comes to rest")
+        .meaning(about_methods())
+        .on_command_line();
+    t.add("time", &RunOptions::time, "to simulate").measured_in("s").at_least(0).on_command_line();
+    t.add("step", &RunOptions::step, "time step").measured_in("s").above(0).on_command_line();
+    t.add("frame", &RunOptions::frame, "time between recorded frames, rounded to whole steps")
+        .measured_in("s")
+        .above(0)
+        .on_command_line();
+    t.choice("from", &RunOptions::from_static, {{false, "written"}, {true, "static"}},
+             "where it starts: as written, or at rest under its loads")
+        .on_command_line();
+  }
 };
 
-const char* integrator_of(const RunOptions& options);  // of the method that runs; "" if it has none
+std::string integrator_of(const RunOptions& options);  // of the method that runs; "" if it has none
 
 // Of the CPU: of the method that runs, and of all of them.
-int threads_of(RunOptions options);
+int threads_of(const RunOptions& options);
 void set_threads(RunOptions& options, int threads);
 
 // Throws std::invalid_argument naming the first option that cannot be used.

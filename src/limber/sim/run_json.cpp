@@ -9,7 +9,8 @@
 #include "limber/result/recording.h"
 #include "limber/sim/checkpoint.h"
 #include "limber/sim/folder.h"
-#include "limber/sim/method_table.h"
+#include "limber/sim/option_table.h"
+#include "limber/sim/options_json.h"
 
 namespace limber::sim {
 
@@ -17,139 +18,11 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-// Numbers are written with the digits that read back to the same double.
-Json options_json(const RunOptions& o) {
-  Json json = {{"method", to_string(o.method)},
-               {"time", o.time},
-               {"step", o.step},
-               {"frame", o.frame},
-               {"from", o.from_static ? "static" : "written"},
-               {"articulated",
-                {{"integrator", articulated::to_string(o.articulated.integrator)},
-                 {"solver", articulated::to_string(o.articulated.solver)},
-                 {"error", o.articulated.error},
-                 {"tolerance", o.articulated.tolerance},
-                 {"max_iterations", o.articulated.max_iterations}}}};
-  if (o.method == Method::adaptive)
-    json["adaptive"] = {{"measure", adaptive::to_string(o.adaptive.measure)},
-                        {"error", o.adaptive.error},
-                        {"budget", o.adaptive.budget},
-                        {"weights", adaptive::to_string(o.adaptive.weights)},
-                        {"settle", o.adaptive.settle},
-                        {"turn", o.adaptive.turn},
-                        {"fallback", o.adaptive.fallback}};
-  if (o.method == Method::thread)
-    json["thread"] = {{"integrator", thread::to_string(o.thread.integrator)},
-                      {"element", thread::to_string(o.thread.element)},
-                      {"frame", thread::to_string(o.thread.frame)},
-                      {"solver", thread::to_string(o.thread.solver)},
-                      {"cg_tolerance", o.thread.cg_tolerance},
-                      {"iterations", o.thread.iterations},
-                      {"substep", o.thread.substep},
-                      {"levels", o.thread.levels},
-                      {"bend", o.thread.bend},
-                      {"twist", o.thread.twist},
-                      {"join", o.thread.join},
-                      {"error", o.thread.error}};
-  if (o.method == Method::rom) {
-    Json points = Json::array();
-    const auto list = [](const Vec3& v) { return Json::array({v[0], v[1], v[2]}); };
-    for (const rom::PointRequest& p : o.rom.points) {
-      Json loads = Json::array();
-      for (const rom::EndLoad& l : p.loads)
-        loads.push_back({{"on", l.end}, {"force", list(l.force)}, {"moment", list(l.moment)}});
-      points.push_back({{"time", p.time}, {"loads", loads}});
-    }
-    json["rom"] = {{"ends", o.rom.ends},
-                   {"inertia", rom::to_string(o.rom.build.inertia)},
-                   {"construction", rom::to_string(o.rom.build.construction)},
-                   {"modes", o.rom.build.modes},
-                   {"points", points},
-                   {"force", o.rom.force},
-                   {"moment", o.rom.moment},
-                   {"end_error", o.rom.end_error},
-                   {"gap_error", o.rom.gap_error},
-                   {"most_points", o.rom.most_points},
-                   {"integrator", rom::to_string(o.rom.integrator)},
-                   {"solver", rom::to_string(o.rom.solver)},
-                   {"sweeps", o.rom.sweeps}};
-  }
-  return json;
-}
-
 template <class Values>
 auto parse_enum(const std::string& text, const Values& values) {
   for (const auto value : values)
     if (text == to_string(value)) return value;
   throw std::invalid_argument(fmt::format("unknown word '{}'", text));
-}
-
-RunOptions parse_options(const Json& json) {
-  RunOptions o;
-  const auto name = json.at("method").get<std::string>();
-  const MethodInfo* method = find_method(name);
-  if (!method) throw std::invalid_argument(fmt::format("unknown word '{}'", name));
-  o.method = method->method;
-  o.time = json.at("time").get<double>();
-  o.step = json.at("step").get<double>();
-  o.frame = json.at("frame").get<double>();
-  const Json& a = json.at("articulated");
-  o.articulated.integrator = parse_enum(a.at("integrator").get<std::string>(), articulated::all_integrators);
-  o.articulated.solver = parse_enum(a.at("solver").get<std::string>(), articulated::all_solvers);
-  o.articulated.error = a.at("error").get<double>();
-  o.from_static = json.at("from").get<std::string>() == "static";
-  o.articulated.tolerance = a.at("tolerance").get<double>();
-  o.articulated.max_iterations = a.at("max_iterations").get<int>();
-  if (o.method == Method::adaptive) {
-    const Json& d = json.at("adaptive");
-    o.adaptive.measure = parse_enum(d.at("measure").get<std::string>(), adaptive::all_measures);
-    o.adaptive.error = d.at("error").get<double>();
-    o.adaptive.budget = d.at("budget").get<double>();
-    o.adaptive.weights = parse_enum(d.at("weights").get<std::string>(), adaptive::all_weights);
-    o.adaptive.settle = d.at("settle").get<double>();
-    o.adaptive.turn = d.at("turn").get<double>();
-    o.adaptive.fallback = d.at("fallback").get<bool>();
-  }
-  if (o.method == Method::thread) {
-    const Json& t = json.at("thread");
-    o.thread.integrator = parse_enum(t.at("integrator").get<std::string>(), thread::all_integrators);
-    o.thread.element = parse_enum(t.at("element").get<std::string>(), thread::all_elements);
-    o.thread.frame = parse_enum(t.at("frame").get<std::string>(), thread::all_frames);
-    o.thread.solver = parse_enum(t.at("solver").get<std::string>(), thread::all_solvers);
-    o.thread.cg_tolerance = t.at("cg_tolerance").get<double>();
-    o.thread.iterations = t.at("iterations").get<int>();
-    o.thread.substep = t.at("substep").get<double>();
-    o.thread.levels = t.at("levels").get<int>();
-    o.thread.bend = t.at("bend").get<double>();
-    o.thread.twist = t.at("twist").get<double>();
-    o.thread.join = t.at("join").get<double>();
-    o.thread.error = t.value("error", 0.0);
-  }
-  if (o.method == Method::rom) {
-    const Json& r = json.at("rom");
-    const auto vec = [](const Json& j) {
-      return Vec3(j.at(0).get<double>(), j.at(1).get<double>(), j.at(2).get<double>());
-    };
-    o.rom.ends = r.at("ends").get<std::vector<std::string>>();
-    o.rom.build.inertia = parse_enum(r.at("inertia").get<std::string>(), rom::all_inertia_kinds);
-    o.rom.build.construction = parse_enum(r.at("construction").get<std::string>(), rom::all_constructions);
-    o.rom.build.modes = r.at("modes").get<int>();
-    for (const Json& p : r.at("points")) {
-      rom::PointRequest request{p.at("time").get<double>(), {}};
-      for (const Json& l : p.at("loads"))
-        request.loads.push_back({l.at("on").get<std::string>(), vec(l.at("force")), vec(l.at("moment"))});
-      o.rom.points.push_back(std::move(request));
-    }
-    o.rom.force = r.at("force").get<double>();
-    o.rom.moment = r.at("moment").get<double>();
-    o.rom.end_error = r.at("end_error").get<double>();
-    o.rom.gap_error = r.at("gap_error").get<double>();
-    o.rom.most_points = r.at("most_points").get<int>();
-    o.rom.integrator = parse_enum(r.at("integrator").get<std::string>(), rom::all_integrators);
-    o.rom.solver = parse_enum(r.at("solver").get<std::string>(), rom::all_contact_solvers);
-    o.rom.sweeps = r.at("sweeps").get<int>();
-  }
-  return o;
 }
 
 // One list for both directions: name and field.
@@ -265,7 +138,8 @@ StoredRun parse(const Json& json) {
   run.files = json.at("files").get<std::vector<std::string>>();
   run.wall_clock = parse_wall_clock(json.at("wall_clock"));
   set_threads(run.options, run.wall_clock.threads);
-  validate(run.options);
+  if (const auto wrong = range_problems(run.options); !wrong.empty())
+    throw std::invalid_argument(wrong.front().text());
   return run;
 }
 

@@ -58,6 +58,41 @@ struct Options {
   double twist = 0.7;          // [rad]
   double join = 0.4;
   double error = 0;  // [m] of the mesh by mesh_error(): elements are split for it too; 0: by angles only
+
+  // Each by its key in scenes (sim/option.h); a new one is here and where it is used, nowhere else.
+  template <class Table>
+  static void describe(Table& t) {
+    t.say("", "run: {method: thread, time: 2 s, step: 1 ms, thread: {levels: 3, bend: 20 deg}}\n");
+    t.choice("integrator", &Options::integrator, all_integrators, "how a step is taken")
+        .meaning("bdf2: second order, damps little; euler: as published, damps")
+        .on_command_line();
+    t.choice("element", &Options::element, all_elements, "how an element measures its strain")
+        .meaning(
+            "log: exact tangent, no locking; printed: the paper's, with frozen rotations; green: "
+            "Green-Lagrange strain");
+    t.choice("frame", &Options::frame, all_frames, "of the printed element")
+        .meaning("chord: along its nodes; polar: of the gradient in its middle");
+    t.choice("solver", &Options::solver, all_solvers, "of the linear systems").on_command_line();
+    t.add("cg_tolerance", &Options::cg_tolerance, "of conjugate gradients, relative").above(0);
+    t.add("iterations", &Options::iterations, "Newton iterations a step; 0: as many as it needs").at_least(0);
+    t.add("substep", &Options::substep, "longest step with contact; longer ones are divided")
+        .measured_in("s")
+        .above(0);
+    t.add("levels", &Options::levels, "an element may be split so many times over; 0: fixed mesh")
+        .at_least(0)
+        .at_most(12);
+    t.add("bend", &Options::bend, "of an element: it is split beyond").measured_in("rad").above(0).below(2);
+    t.add("twist", &Options::twist, "of an element: it is split beyond").measured_in("rad").above(0).below(3);
+    t.add("join", &Options::join,
+          "part of those angles (and of the error) below which two elements are joined again")
+        .above(0)
+        .below(1);
+    t.add("error", &Options::error,
+          "of a thread's midline at most, by an estimate: elements are split for it too; 0: by angles only")
+        .measured_in("m")
+        .at_least(0)
+        .on_command_line();
+  }
 };
 
 // All that the next step depends on. Copyable; `save` and `load` keep every bit.
