@@ -9,11 +9,11 @@ def links(rng, question):
     takes = Takes(question)
     scene = new_scene(rng)
     n = rng.randint(1, 5)
-    scene["chains"] = {"arm": chain(rng, takes, n)}
+    scene["linkages"] = {"arm": chain(rng, takes, n)}
     if some(rng, 0.3):
-        scene["chains"]["twig"] = {**chain(rng, takes, rng.randint(1, 2)), "from": rng.choice(["arm.tip", "arm.0"])}
-        scene["chains"]["twig"].pop("start", None)
-    for name in scene["chains"]:
+        scene["linkages"]["twig"] = {**chain(rng, takes, rng.randint(1, 2)), "from": rng.choice(["arm.tip", "arm.0"])}
+        scene["linkages"]["twig"].pop("start", None)
+    for name in scene["linkages"]:
         probe(scene, quantity="position", on=f"{name}.tip")
         probe(scene, quantity="rotation", on=f"{name}.0")
     if takes.method == "articulated" and n > 1 and some(rng, 0.2):

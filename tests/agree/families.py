@@ -53,7 +53,7 @@ def check_written(machine, case):
             if other is None:
                 continue
             d = compare.differences(base, compare.groups(other, scene))
-            short = way == "converted" and "chains" in scene  # written out by products of poses, which round
+            short = way == "converted" and "linkages" in scene  # written out by products of poses, which round
             report(way, question, d, {n: compare.FLOOR * scale[n] if short else 0.0 for n in d}, scale)
             continue
         try:
@@ -408,7 +408,7 @@ def matters(scene, question, path):
     if flat and section in ("gravity", "loads"):  # a component across its plane moves nothing
         return False
     if section == "gravity":
-        return any(not is_held(scene, b) for b in scene["bodies"]) or "beams" in scene or "chains" in scene
+        return any(not is_held(scene, b) for b in scene["bodies"]) or "beams" in scene or "linkages" in scene
     entry = scene[section][path[1]] if isinstance(scene[section], dict) and section != "wind" else {}
     if section in ("bodies", "loads", "springs") and any(is_held(scene, n) for n in named(entry, path[1])):
         return False

@@ -19,7 +19,7 @@ KEYS = {
                "friction": NUMBER, "hull": LENGTH, "size": LENGTH, "rows": LENGTH},
     "joints": {"at": LENGTH, "axis": NUMBER, "axis2": NUMBER, "rotate": NUMBER, "restitution": NUMBER},
     "loops": {"at": LENGTH, "axis": NUMBER, "axis2": NUMBER, "rotate": NUMBER, "restitution": NUMBER},
-    "chains": {"start": LENGTH, "direction": NUMBER, "length": LENGTH, "radius": LENGTH, "axis": NUMBER, "bend": NUMBER,
+    "linkages": {"start": LENGTH, "direction": NUMBER, "length": LENGTH, "radius": LENGTH, "axis": NUMBER, "bend": NUMBER,
                "density": DENSITY, "mass": MASS, "restitution": NUMBER, "linear_drag": DAMPING, "angular_drag": (2, 1, -1)},
     "riders": {"mass": MASS, "position": LENGTH},
     "beams": {"path": LENGTH, "angle": NUMBER, "turns": NUMBER, "direction": NUMBER, "towards": NUMBER, "axis": NUMBER,
@@ -52,7 +52,7 @@ QUANTITIES = {"position": LENGTH, "velocity": SPEED, "rotation": NUMBER, "angula
 def dimension(scene, path):
     """Of the number at a path of keys and indices; None: no physical number (a count, an option)."""
     section = path[0]
-    if section in ("joints", "loops", "chains") and len(path) > 2:
+    if section in ("joints", "loops", "linkages") and len(path) > 2:
         entry = scene[section][path[1]]
         entry = {**entry, "type": entry.get("type", entry.get("joint", "revolute"))}
         key = next((k for k in reversed(path) if k in TURNING), None)

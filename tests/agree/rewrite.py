@@ -35,7 +35,7 @@ def denser(scene, rng):
     return Rewritten(out, exact=True, every=2)
 
 
-SECTIONS = ("materials", "sections", "bodies", "joints", "chains", "beams", "springs", "loops", "ties", "loads", "riders")
+SECTIONS = ("materials", "sections", "bodies", "joints", "linkages", "beams", "springs", "loops", "ties", "loads", "riders")
 
 
 # Keys whose text names something.
@@ -276,7 +276,7 @@ def mapped_world(scene, m):
         out["loads"][name] = moved_load(l, m, scene)
     for b in out.get("beams", {}).values():
         move_beam(b, m, scene)
-    for c in out.get("chains", {}).values():
+    for c in out.get("linkages", {}).values():
         move_chain(c, m)
     for t in out.get("ties", {}).values():
         if "shift" in t or "turn" in t:
@@ -327,7 +327,7 @@ def move_chain(c, m):
 
 def turned(scene, rng):
     m = Map(vec.random_rotation(rng), [rng.uniform(-1, 1) for _ in range(3)], False)
-    on_chains = {p["name"] for p in scene["probes"] if str(p.get("on")).split(".")[0] in scene.get("chains", {})}
+    on_chains = {p["name"] for p in scene["probes"] if str(p.get("on")).split(".")[0] in scene.get("linkages", {})}
 
     def back(quantity, probe, values):
         if quantity == "rotation" and probe["name"] in on_chains:
@@ -372,7 +372,7 @@ def scaled(scene, rng):
         out["gravity"] = [0, 0, -9.81 * factor((1, 0, -2))]
     if "wind" in out and "air_density" not in out["wind"]:
         out["wind"]["air_density"] = 1.225 * factor(kinds.DENSITY)
-    for entry in [*out.get("bodies", {}).values(), *out.get("chains", {}).values()]:
+    for entry in [*out.get("bodies", {}).values(), *out.get("linkages", {}).values()]:
         if "mass" not in entry and "density" not in entry:
             entry["density"] = 1000 * factor(kinds.DENSITY)
 

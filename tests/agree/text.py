@@ -5,9 +5,9 @@ A scene is the data of that YAML: numbers in SI, expressions of time as strings.
 
 import json
 
-ORDER = ("title", "gravity", "parameters", "materials", "sections", "bodies", "joints", "chains", "beams", "springs", "loops",
+ORDER = ("title", "gravity", "parameters", "materials", "sections", "bodies", "joints", "linkages", "beams", "springs", "loops",
          "ties", "loads", "riders", "wind", "contact", "drives", "motions", "changes", "probes", "run")
-NAMED = {"parameters", "materials", "sections", "bodies", "joints", "chains", "beams", "springs", "loops", "ties", "loads",
+NAMED = {"parameters", "materials", "sections", "bodies", "joints", "linkages", "beams", "springs", "loops", "ties", "loads",
          "riders"}
 
 

@@ -19,7 +19,7 @@ DONE, BAD_INPUT, FAILED, IO_FAILED, INTERRUPTED = 0, 2, 3, 4, 130
 SCENE = """limber: 1
 title: A chain
 parameters: {links: 8, torque: 0 N*m}
-chains:
+linkages:
   arm: {links: =links, length: 10 cm, radius: 1 cm, direction: [1, 0, 0], axis: [0, 1, 0], stiffness: 0.5 N*m/rad,
         damping: 1 mN*m*s/rad}
 drives:

@@ -198,21 +198,21 @@ const Bad table[] = {
     {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nloops: {l: {type: free, a: a, b: b}}\n",
      "3:19: loops.l.type: a free joint closes nothing"},
     {"limber: 1\nchains: {c: {links: 2.5, length: 1}}\n",
-     "2:21: chains.c.links: expected a whole number, at least 1, got 2.5"},
+     "2:21: linkages.c.links: expected a whole number, at least 1, got 2.5"},
     {"limber: 1\nchains: {c: {links: 0, length: 1}}\n",
-     "2:21: chains.c.links: expected a whole number, at least 1, got 0"},
+     "2:21: linkages.c.links: expected a whole number, at least 1, got 0"},
     {"limber: 1\nchains: {c: {links: 3}}\n",
-     "2:10: chains.c: needs the key \"length\""},
+     "2:10: linkages.c: needs the key \"length\""},
     {"limber: 1\nchains: {c: {links: 3, length: 1, from: nowhere}}\n",
-     "2:41: chains.c.from: there is no body or beam \"nowhere\""},
+     "2:41: linkages.c.from: there is no body or beam \"nowhere\""},
     {"limber: 1\nchains: {c: {links: 3, length: 1, joint: ball}}\n",
-     "2:42: chains.c.joint: expected revolute, universal, spherical, fixed or prismatic, got \"ball\""},
+     "2:42: linkages.c.joint: expected revolute, universal, spherical, fixed or prismatic, got \"ball\""},
     {"limber: 1\nchains: {c: {links: 3, length: 1, stiffness: -2}}\n",
-     "2:46: chains.c.stiffness: expected a torsional stiffness, zero or positive, got -2"},
+     "2:46: linkages.c.stiffness: expected a torsional stiffness, zero or positive, got -2"},
     {"limber: 1\nchains: {c: {links: 3, length: 1}}\ntrees: {c: {levels: 1, length: 1}}\n",
      "3:9: trees.c: the name \"c\" is used twice"},
     {"limber: 1\nchains: {c: {links: 3, length: 1, from: d.tip}, d: {links: 3, length: 1, from: c.tip}}\n",
-     "2:41: chains.c.from: there is no body or beam \"d.tip\""},
+     "2:41: linkages.c.from: there is no body or beam \"d.tip\""},
     {"limber: 1\nbodies: {c.0: {sphere: 1}}\nchains: {c: {links: 3, length: 1}}\n",
      "2:10: bodies.c.0: joint \"c.0.joint\": name is used twice\n2:10: bodies.c.0: name is used twice"},
     {"limber: 1\nladders: {l: {rungs: 3, spacing: 1, width: 1, across: [0, 0, 1]}}\n",
@@ -356,7 +356,7 @@ TEST(BadScenes, WhatAMethodRefusesHasAPlace) {
   const Scene scene = parse_text(
       "parameters: {n: 2}\n"
       "bodies: {\"b${i}\": {repeat: {i: n}, sphere: 1, mass: 2}}\n"
-      "chains:\n"
+      "linkages:\n"
       "  \"c\": {links: 4, length: 1}  # µ\n"
       "springs: {s: {between: [b0, b1], stiffness: 1}}\n",
       options);
@@ -369,7 +369,7 @@ TEST(BadScenes, WhatAMethodRefusesHasAPlace) {
             "test.yaml:1:1: scene: is odd\n"
             "test.yaml:3:10: bodies.b1: joint \"b1.joint\": cannot move (i = 1)\n"
             "test.yaml:3:53: bodies.b2.mass: is missing (i = 2)\n"
-            "test.yaml:5:3: chains.c: body \"c.3\".mass: is missing\n"
+            "test.yaml:5:3: linkages.c: body \"c.3\".mass: is missing\n"
             "test.yaml:6:24: springs.s.between: is not allowed\n");
 }
 
@@ -386,7 +386,7 @@ TEST(BadScenes, CommandLineParametersAreChecked) {
   EXPECT_EQ(said({{"links", "5 mmm"}}),
             "--set links: expected a number: \"mmm\" is no unit; did you mean \"mm\"?\n");
   EXPECT_EQ(said({{"links", "2.5"}}),
-            "test.yaml:3:21: chains.c.links: expected a whole number, at least 1, got =links\n");
+            "test.yaml:3:21: linkages.c.links: expected a whole number, at least 1, got =links\n");
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace {
 constexpr int forgeries = 1500;  // of each kind
 
 constexpr char linkage_text[] = R"(
-chains:
+linkages:
   arm: {links: 4, length: 10 cm, radius: 1 cm, direction: [1, 0, 0], axis: [0, 1, 0], stiffness: 2 N*m/rad, damping: 1 mN*m*s/rad}
 bodies: {ball: {sphere: 2 cm, mass: 0.1 kg, at: [0.38 m, 0, 35 mm]}}
 joints: {hook: {type: spherical, parent: arm.3, child: hand, at: [0.4 m, 0, 0], stiffness: 1 N*m/rad}}

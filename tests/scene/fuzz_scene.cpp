@@ -278,7 +278,7 @@ probes: [s.tension, f.tip.position, {name: x, quantity: joint_position, joint: b
     R"(limber: 1
 ladders: {l: {rungs: 3, spacing: 30 cm, width: 40 cm}}
 helices: {h: {links: 9, coil: 1, pitch: 1, turns: 2, joint: universal}}
-chains: {c: {from: l.left.tip, links: 4, length: 1, alternate: true, limits: [-1, 1]}}
+linkages: {c: {from: l.left.tip, links: 4, length: 1, alternate: true, limits: [-1, 1]}}
 joints: {k: {type: planar, child: x, parent: c.last, limits: [[-1, 1], [-1, 1], 1]}}
 bodies: {x: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], com: [0, 0, 1]}}
 loops: {o: {type: spherical, a: x, b: h.last, at: h.tip}}
@@ -288,7 +288,7 @@ wind: {velocity: {table: [[0, 1, 2, 3], [1, 2, 3, 4]]}}
 )",
     R"(limber: 1
 parameters: {n: 4}
-chains: {"c${i}": {repeat: {i: 2}, links: n + i, length: 1, bend: 3 deg, first_joint: {stiffness: 1}}}
+linkages: {"c${i}": {repeat: {i: 2}, links: n + i, length: 1, bend: 3 deg, first_joint: {stiffness: 1}}}
 bodies: {"b.${l}.${k}": {repeat: {l: 3, k: 2^l}, shapes: [{repeat: {m: k + 1}, box: [1, 1, 1 + m]}], at: [l, k, 0]}}
 springs: {"s.${l}.${k}": {repeat: {l: [1, 2], k: 2^l}, between: ["b.${l}.${k}", "b.${l-1}.${floor(k/2)}"], EA: 3 N}}
 riders: {r: {on: c1, mass: 3 kg, position: 2*t}, q: {on: [{repeat: {i: 3}, body: "c0.${i}", from: [0, 0, 0], to: [1, 0, 0]}], mass: 1, position: 0}}

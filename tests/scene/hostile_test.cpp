@@ -60,8 +60,8 @@ std::vector<Hostile> hostile_files() {
       {"1,000,000 open brackets", std::string(1'000'000, '[')},
       {"cycle", head + "bodies: &a {x: *a}\n"},
       {"cycle in a list", "&a [*a]"},
-      {"1e9 links", head + "chains: {arm: {links: 1000000000, length: 1}}"},
-      {"1e300 links", head + "chains: {arm: {links: 1e300, length: 1}}"},
+      {"1e9 links", head + "linkages: {arm: {links: 1000000000, length: 1}}"},
+      {"1e300 links", head + "linkages: {arm: {links: 1e300, length: 1}}"},
       {"1e9 levels", head + "trees: {oak: {levels: 1000000000, length: 1}}"},
       {"1e9 branches", head + "trees: {oak: {levels: 40, branches: 1000000000, length: 1}}"},
       {"1e9 rungs", head + "ladders: {l: {rungs: 1000000000, spacing: 1, width: 1}}"},
@@ -182,7 +182,8 @@ TEST(Hostile, BadRowsOfAFileHaveTheirOwnPlace) {
 }
 
 TEST(Honest, TenThousandLinksLoadAsShortForm) {
-  const Scene scene = parse_text("chains: {arm: {links: 10000, length: 1 cm}}\nprobes: [arm.tip.position]\n");
+  const Scene scene =
+      parse_text("linkages: {arm: {links: 10000, length: 1 cm}}\nprobes: [arm.tip.position]\n");
   ASSERT_EQ(scene.model.bodies().size(), 10'000u);
   EXPECT_EQ(scene.model.bodies()[9'999].name, "arm.9999");
   EXPECT_NEAR(scene.model.initial_poses().back().p.z(), -99.99, 1e-9);

@@ -125,7 +125,7 @@ bool mutate(std::string& text, Random& random) {
       {"probes: [", "probes: [*nothing, "},
       {"probes: [", "probes: [[[[[, "},
       {"run: ", "run: &r [*r] # "},
-      {"chains:\n", "chains: 7\nchain:\n"},
+      {"linkages:\n", "linkages: 7\nchain:\n"},
       {"trees:\n", "trees:\n  - 1\n"},
       {"stiffness: ", "stiffness: [1, 2, 3, 4, 5, 6, 7] # "},
       {"position: =release", "position: [1, 2]"},

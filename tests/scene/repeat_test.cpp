@@ -54,7 +54,7 @@ TEST(Repeat, NestsTheFirstIndexOutermost) {
 TEST(Repeat, WorksInListsAndInShortForms) {
   const Scene s = parse_text(
       "parameters: {n: 4}\n"
-      "chains: {\"arm.${i}\": {repeat: {i: 2}, links: n + i, length: 1, start: [i, 0, 0]}}\n"
+      "linkages: {\"arm.${i}\": {repeat: {i: 2}, links: n + i, length: 1, start: [i, 0, 0]}}\n"
       "springs: {\"s${i}\": {repeat: {i: [1, n - 1]}, between: [\"arm.0.${i}\", \"arm.1.${i}.tip\"], "
       "stiffness: "
       "2}}\n"

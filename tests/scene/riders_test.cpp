@@ -11,7 +11,7 @@ namespace {
 
 TEST(Rider, CrossesAChain) {
   const Scene s = parse_text(
-      "chains: {deck: {links: 3, length: 2, direction: [1, 0, 0]}}\n"
+      "linkages: {deck: {links: 3, length: 2, direction: [1, 0, 0]}}\n"
       "riders: {car: {on: deck, mass: 1500 kg, position: 5 m/s * t, box: [4, 2, 1], color: \"#ff0000\"}}\n"
       "probes: [car.position]\n");
   ASSERT_EQ(s.model.riders().size(), 1u);
@@ -47,7 +47,7 @@ TEST(Rider, CrossesGivenBodiesInItsOrder) {
 
 TEST(Rider, SurvivesBeingWritten) {
   const Scene s = parse_text(
-      "chains: {b: {from: deck.0, links: 1, length: 1}, deck: {links: 3, length: 2, direction: [1, 0, 0], "
+      "linkages: {b: {from: deck.0, links: 1, length: 1}, deck: {links: 3, length: 2, direction: [1, 0, 0], "
       "bend: 3 "
       "deg}}\n"
       "riders: {car: {on: deck, mass: 1500 kg, position: \"if(t < 1, 0, 5*(t - 1))\", sphere: 1, color: [1, "
@@ -113,7 +113,7 @@ TEST(Chain, BendsOntoACircle) {
   // 40 chords of an arc over 24 m that turns by 30 degrees end where the arc does.
   const Scene s = parse_text(
       "parameters: {n: 40, span: 24 m, arc: 30 deg, rise: arc*(n - 1)/(2*n)}\n"
-      "chains:\n"
+      "linkages:\n"
       "  deck: {links: =n, length: span*sin(arc/(2*n))/sin(arc/2), direction: [cos(rise), 0, sin(rise)], "
       "axis: "
       "[0, 1, 0], bend: arc/n,\n"

@@ -8,11 +8,21 @@
 namespace limber::scene {
 namespace {
 
+TEST(Linkage, ItsOldWordIsReadWithANote) {
+  const std::string entry = "{arm: {links: 3, length: 0.1, radius: 0.01, axis: [0, 1, 0]}}\n";
+  const Scene old = parse_text("chains: " + entry), now = parse_text("linkages: " + entry);
+  EXPECT_EQ(write_yaml(old.model, old.run), write_yaml(now.model, now.run));
+  EXPECT_TRUE(now.notes.empty());
+  ASSERT_EQ(old.notes.size(), 1u);
+  EXPECT_NE(old.notes[0].find(":2:1: chains: is called linkages: now"), std::string::npos) << old.notes[0];
+  EXPECT_THROW(parse_text("chains: " + entry + "linkages: " + entry), SceneError);  // one of them
+}
+
 TEST(Chain, LinksFollowEachOther) {
   const Scene s = parse_text(
       "parameters: {span: 2 m, links: 4}\n"
       "bodies: {base: {box: [1, 1, 1], at: [0, 0, 3], fixed: true, points: {hook: [0, 0, -0.5]}}}\n"
-      "chains:\n"
+      "linkages:\n"
       "  arm: {from: base.hook, links: =links, length: span/links, radius: 1 cm, mass: 0.2 kg, joint: "
       "universal, axis: [0, 1, 0],\n"
       "        stiffness: 2, damping: 0.1, direction: [0, 0, -1], start: [0.1, 0, 0]}\n"
@@ -39,7 +49,7 @@ TEST(Chain, LinksFollowEachOther) {
 
 TEST(Chain, AxesMayAlternate) {
   const Scene s = parse_text(
-      "chains: {c: {links: 3, length: 1, joint: revolute, axis: [0, 1, 0], alternate: true, box: [2 cm, 3 "
+      "linkages: {c: {links: 3, length: 1, joint: revolute, axis: [0, 1, 0], alternate: true, box: [2 cm, 3 "
       "cm]}}\n");
   EXPECT_LT((s.model.joints()[0].X_PF.R.col(2) - Vec3::UnitY()).norm(), 1e-15);
   EXPECT_LT(std::abs(s.model.joints()[1].X_PF.R.col(2).x()) - 1, 1e-15);
@@ -49,7 +59,7 @@ TEST(Chain, AxesMayAlternate) {
 
 TEST(Chain, MayHangOnOneThatComesLater) {
   const Scene s = parse_text(
-      "chains:\n"
+      "linkages:\n"
       "  b: {from: a.tip, links: 2, length: 1}\n"
       "  a: {from: oak.leaf.1.tip, links: 2, length: 1}\n"
       "trees: {oak: {levels: 2, length: 1}}\n");

@@ -48,7 +48,9 @@ scene::Scene load_scene(const SceneArguments& arguments) {
     scene.run.reduced = std::make_shared<rom::ReducedModel>(std::move(file.model));
     return scene;
   }
-  return scene::load(arguments.file, options);
+  scene::Scene scene = scene::load(arguments.file, options);
+  for (const std::string& note : scene.notes) message(note);
+  return scene;
 }
 
 double parse_quantity(const std::string& option, const std::string& text, const scene::Dimension& dimension) {

@@ -13,7 +13,7 @@ parameters:                     # limber run FILE --set links=40 changes them
   span: 1.2 m
   stiffness: 0.5 N*m/rad
 
-chains:
+linkages:
   arm:                          # links arm.0, arm.1, …; joints arm.0.joint, …; the free end is arm.tip
     links: =links
     length: span/links

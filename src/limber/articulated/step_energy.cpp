@@ -7,11 +7,12 @@
 // their power by orders of magnitude within a step: the gain is counted with the powers in the step's favour.
 //
 // A step is split when it makes more than 5 % of the energy that moves in it, kinetic and what springs take
-// or give (a part its part of that), and when all that was made comes near 2 % of the most that moved so far:
-// the first half may be spent at once, a hundredth of the rest a step; where no part is short enough for
-// that, until it is spent. So a motion that gains without end is refined or fails, and one that wavers about
-// the true energy is left alone. Losses count alike where the integrator is not made to lose: else steps that
-// gain would be refined, steps that lose not, and the structure would come to rest.
+// or give (a part its part of that), and when all that was made comes near 2 % (single-solve Euler: 5 %) of
+// the most that moved so far: the first half may be spent at once, a hundredth of the rest a step; where no
+// part is short enough for that, until it is spent. So a motion that gains without end is refined or fails,
+// and one that wavers about the true energy is left alone. Losses count alike where the integrator is not
+// made to lose: else steps that gain would be refined, steps that lose not, and the structure would come to
+// rest.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,9 +26,10 @@ namespace limber::articulated {
 using result::Status;
 
 namespace {
-constexpr double most_gain = 0.05;    // in a step, of the energy that moves
-constexpr double most_in_all = 0.02;  // of the most that moved in a step so far
-constexpr double horizon = 100;       // steps that share what is left of it
+constexpr double most_gain = 0.05;  // in a step, of the energy that moves
+// In all, of the most that moved in a step so far. A single solve swings widely about the true energy.
+constexpr double most_in_all = 0.02, most_in_all_of_euler = 0.05;
+constexpr double horizon = 100;  // steps that share what is left of it
 }  // namespace
 
 void Stepper::measure(const std::vector<double>& q, const std::vector<double>& v, double t,
@@ -99,7 +101,7 @@ bool Stepper::makes_energy(double t, double h, int depth) {
   if (gain_ == 0) return false;
   const double size = std::abs(gain_), before = gain_ > 0 ? state_.made : -state_.made;
   const double part = 1.0 / (1 << depth);
-  const double most = most_in_all * std::max(state_.at_stake, moving_);
+  const double most = (euler() ? most_in_all_of_euler : most_in_all) * std::max(state_.at_stake, moving_);
   const double left = std::max(most / 2 - before, (most - before) / horizon);
   if (size <= part * std::min(most_gain * moving_, left)) return false;
   if (depth < max_split_depth) return true;

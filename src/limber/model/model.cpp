@@ -125,6 +125,8 @@ ModelError::ModelError(std::vector<Problem> problems)
 
 Model::Model(ModelParts parts) : parts_(std::move(parts)) {
   if (auto problems = find_problems(parts_); !problems.empty()) throw ModelError(std::move(problems));
+  // Turned inertias are symmetric but for their last bits, which six moments cannot say.
+  for (Body& b : parts_.bodies) b.inertia.I = 0.5 * (b.inertia.I + b.inertia.I.transpose()).eval();
   add_free_joints(parts_);
   reorder(parts_);
 }

@@ -26,7 +26,7 @@ Object scene_object() {
               object_map("sections", T::section, "cross-sections of beams"),
               object_map("bodies", T::body, "rigid bodies"),
               object_map("joints", T::joint, "joints between bodies, one for each body that does not float"),
-              object_map("chains", T::chain, "short form: links in a row"),
+              object_map("linkages", T::chain, "short form: links in a row"),
               object_map("trees", T::tree, "short form: branches on branches"),
               object_map("ladders", T::ladder, "short form: two rails and rungs between them"),
               object_map("molecules", T::molecule, "short form: a random tree of links"),
@@ -52,7 +52,7 @@ Object scene_object() {
           "limber: 1\n"
           "title: A double pendulum\n"
           "parameters: {span: 2 m, links: 2}\n"
-          "chains:\n"
+          "linkages:\n"
           "  arm: {links: =links, length: span/links, radius: 2 cm, direction: [0, 0, -1], axis: [0, 1, 0], "
           "position: 1 rad}\n"
           "probes: [arm.tip.position, energy.total]\n"

@@ -49,7 +49,8 @@ std::string doc_of(const sim::OptionInfo& o) {
 }
 
 // Said once where it is the same for all methods that have the key, else for each.
-std::string joint_text(const sim::RunKey& key, std::string (*text)(const sim::OptionInfo&), bool name_the_only) {
+std::string joint_text(const sim::RunKey& key, std::string (*text)(const sim::OptionInfo&),
+                       bool name_the_only) {
   const std::string first = text(key.option());
   const bool same = std::ranges::all_of(key.of, [&](const auto& o) { return text(*o.option) == first; });
   if (same && (key.of.size() > 1 || !name_the_only)) return first;

@@ -38,7 +38,7 @@ std::vector<Object> short_form_objects() {
              link_keys()}),
        {{{"radius", "box"}, false}, {{"alternate", "bend"}, false}, {{"density", "mass", "material"}, false}},
        "",
-       "chains:\n  arm: {links: 12, length: 10 cm, radius: 1 cm, joint: revolute, axis: [0, 1, 0], "
+       "linkages:\n  arm: {links: 12, length: 10 cm, radius: 1 cm, joint: revolute, axis: [0, 1, 0], "
        "stiffness: 2 N*m/rad}\n"},
       {T::first_joint,
        "first_joint",
@@ -47,7 +47,7 @@ std::vector<Object> short_form_objects() {
        join({law_keys(), start_keys()}),
        {},
        "",
-       "chains:\n  arm: {links: 12, length: 10 cm, stiffness: 2 N*m/rad, first_joint: {stiffness: 0}}\n"},
+       "linkages:\n  arm: {links: 12, length: 10 cm, stiffness: 2 N*m/rad, first_joint: {stiffness: 0}}\n"},
       {T::tree,
        "tree",
        "A tree",

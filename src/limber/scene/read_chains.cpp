@@ -1,4 +1,4 @@
-// Short forms, their common part, and chains: in a row, and along a helix.
+// Short forms, their common part, and linkages: in a row, and along a helix.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -71,7 +71,7 @@ Vec3 any_across(const Vec3& d) { return math::rotation_from_z(d).col(0); }
 void read_short_forms(const Fields& scene) {
   Reader& reader = scene.reader;
   std::vector<Waiting> waiting;
-  const std::tuple<const char*, ObjectType> sections[] = {{"chains", ObjectType::chain},
+  const std::tuple<const char*, ObjectType> sections[] = {{"linkages", ObjectType::chain},
                                                           {"trees", ObjectType::tree},
                                                           {"ladders", ObjectType::ladder},
                                                           {"helices", ObjectType::helix},

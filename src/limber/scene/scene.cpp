@@ -123,7 +123,30 @@ std::vector<Diagnostic> places_of(const Reader& reader, const ModelError& error,
   return arrange(std::move(list), error.problems().size() - kept, text, reader.file);
 }
 
-bool is_scene_key(std::string_view name) { return find_key(object_of(ObjectType::scene), name) != nullptr; }
+// Keys that have a better name now. The old one is read for a release, with a line that says the new one.
+struct OldWord {
+  std::string_view was, is;
+};
+constexpr OldWord old_words[] = {{"chains", "linkages"}};
+
+bool is_scene_key(std::string_view name) {
+  return find_key(object_of(ObjectType::scene), name) != nullptr ||
+         std::ranges::any_of(old_words, [&](const OldWord& w) { return w.was == name; });
+}
+
+// Old words become new ones, unless both are there: then the old one is unknown.
+std::vector<std::string> rename_old_words(Document& document, const std::string& file) {
+  std::vector<std::string> notes;
+  for (const OldWord& w : old_words) {
+    const Entry* old = document.root && document.root->is_map() ? document.root->find(w.was) : nullptr;
+    if (!old || document.root->find(w.is)) continue;
+    for (Node& node : document.nodes)
+      if (&node == old->key) node.text = w.is;
+    notes.push_back(fmt::format("{}:{}:{}: {}: is called {}: now; the old word is read in this release only",
+                                file, old->key->mark.line, old->key->mark.column, w.was, w.is));
+  }
+  return notes;
+}
 
 // What is read as it is written: no ${…} there. False: a parameter is wrong.
 bool read_heading(Reader& reader, const Fields& scene) {
@@ -195,7 +218,8 @@ Scene parse(const std::string& source, const std::string& file_name, const std::
     const Mark mark = mark_at(text, problem.offset);
     fail({{file_name, mark.line, mark.column, "", problem.message}}, 0, text, file_name);
   }
-  const Document document = read_document(text, options.limits, is_scene_key);
+  Document document = read_document(text, options.limits, is_scene_key);
+  std::vector<std::string> notes = rename_old_words(document, file_name);
   Reader reader(document, file_name, options, folder, embedded);
   for (const Flaw& flaw : document.flaws) reader.error(flaw.mark, {}, flaw.message);
   if (document.root)
@@ -204,8 +228,13 @@ Scene parse(const std::string& source, const std::string& file_name, const std::
     reader.error(Mark{1, 1}, {}, "the file is empty; a scene begins with \"limber: 1\"");
   if (!reader.diagnostics.empty()) fail(std::move(reader.diagnostics), reader.dropped, text, file_name);
   try {
-    Scene scene{Model(std::move(reader.parts)), reader.run, reader.parameter_list(),
-                {{file_name, source}},          file_name,  options};
+    Scene scene{Model(std::move(reader.parts)),
+                reader.run,
+                reader.parameter_list(),
+                {{file_name, source}},
+                file_name,
+                options,
+                std::move(notes)};
     for (sim::SourceFile& file : reader.files) scene.sources.push_back(std::move(file));
     return scene;
   } catch (const ModelError& error) {
@@ -215,7 +244,8 @@ Scene parse(const std::string& source, const std::string& file_name, const std::
 
 std::vector<Diagnostic> locate(const Scene& scene, const ModelError& error) {
   const std::string text = normalize_text(scene.sources.front().text);
-  const Document document = read_document(text, scene.options.limits, is_scene_key);
+  Document document = read_document(text, scene.options.limits, is_scene_key);
+  rename_old_words(document, scene.file);
   Reader reader(document, scene.file, scene.options, {}, &scene.sources);
   if (document.root) read_scene(reader, *document.root);
   return places_of(reader, error, text);

@@ -58,6 +58,7 @@ struct Scene {
   std::vector<sim::SourceFile> sources;  // the scene file first, then the files it names
   std::string file;                      // its name in diagnostics
   LoadOptions options;                   // it was read with
+  std::vector<std::string> notes;        // for who wrote it: words that have a new name
 };
 
 Scene load(const std::filesystem::path& file,

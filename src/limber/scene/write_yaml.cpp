@@ -137,6 +137,33 @@ std::string vector_function(const VectorFunction& f) {
   return fmt::format("[{}, {}, {}]", function(f.c[0]), function(f.c[1]), function(f.c[2]));
 }
 
+// The number next to `guess` that is read as `wanted`, if one is.
+double unrounded(double guess, double wanted, const auto& read) {
+  double above = guess, below = guess;
+  for (int i = 0; i < 4; ++i) {
+    if (read(above) == wanted) return above;
+    if (read(below) == wanted) return below;
+    above = std::nextafter(above, HUGE_VAL), below = std::nextafter(below, -HUGE_VAL);
+  }
+  return guess;
+}
+
+// Centre of mass and moments about it, such that Inertia::about_com gives back the same bits.
+void add_inertia(Flow& flow, const Inertia& inertia) {
+  const double m = inertia.m;
+  Vec3 com = inertia.com();
+  for (int i = 0; i < 3; ++i) com[i] = unrounded(com[i], inertia.h[i], [&](double x) { return m * x; });
+  const Mat3 c = math::skew(com), shift = m * c * c;
+  const auto moment = [&](int i, int j) {
+    return unrounded(inertia.I(i, j) + shift(i, j), inertia.I(i, j),
+                     [&](double x) { return x - shift(i, j); });
+  };
+  const double moments[] = {moment(0, 0), moment(1, 1), moment(2, 2),
+                            moment(0, 1), moment(0, 2), moment(1, 2)};
+  flow.add("mass", number(m)).add_if(com != Vec3::Zero() || has_negative_zero(com), "com", vector(com));
+  flow.add("inertia", list(moments, 6));
+}
+
 class Writer {
  public:
   Writer(const Model& model, const sim::RunOptions& run) : model_(model), run_(run) {}
@@ -242,11 +269,7 @@ class Writer {
     if (!model_.bodies().empty()) line("bodies:");
     for (const Body& b : model_.bodies()) {
       Flow flow;
-      const Mat3 I = b.inertia.about_com();
-      flow.add("mass", number(b.inertia.m))
-          .add_if(b.inertia.h != Vec3::Zero(), "com", vector(b.inertia.com()));
-      const double moments[] = {I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2)};
-      flow.add("inertia", list(moments, 6));
+      add_inertia(flow, b.inertia);
       std::string shapes, points;
       for (const Shape& s : b.shapes) shapes += (shapes.empty() ? "" : ", ") + shape_text(s);
       for (const NamedPoint& p : b.points)

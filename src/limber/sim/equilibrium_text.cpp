@@ -54,7 +54,7 @@ std::vector<Statement> describe(const Equilibrium& e) {
     say("error", fmt::format("about {:.1e} of the size (most on \"{}\"), {:.1e} at the tips", e.error.largest,
                              e.error.where, e.error.tip));
   if (e.redundant_rows > 0)
-    say("loops", fmt::format("{} of loops and ties hang on others", plural(e.redundant_rows, "row")));
+    say("loops", fmt::format("{} of loops and ties depend on others", plural(e.redundant_rows, "row")));
   for (const articulated::StaticMode& m : e.modes) say("mode", mode_text(m));
   for (const articulated::StopReaction& stop : e.stops)
     say("stop", fmt::format("\"{}\" stands at its bound {:.6g}, which pushes with {:.6g}", stop.joint,

@@ -333,8 +333,7 @@ class Run {
       out.push_back(fmt::format("{} step{} had to be split to converge; a shorter step may be faster",
                                 report_.substeps, report_.substeps == 1 ? "" : "s"));
     for (std::string& line : result::warnings_of(report_)) out.push_back(std::move(line));
-    if (!report_.redundant.empty())
-      out.push_back("loops with dependent constraints (rows that hang on others): " + report_.redundant);
+    if (!report_.redundant.empty()) out.push_back("loops with dependent constraints: " + report_.redundant);
     return out;
   }
 

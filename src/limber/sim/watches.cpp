@@ -25,7 +25,8 @@ bool hits_nothing(const Model& model) {
 
 }  // namespace
 
-EnergyWatch::EnergyWatch(const Model& model, const result::Layout& layout) : keeps_(hits_nothing(model)) {
+EnergyWatch::EnergyWatch(const Model& model, const result::Layout& layout)
+    : model_(model), keeps_(hits_nothing(model)) {
   for (std::size_t i = 0; i < layout.scalars.size(); ++i) {
     const std::string& name = layout.scalars[i].name;
     if (name == "energy.remainder")
@@ -41,15 +42,26 @@ void EnergyWatch::look(const result::Snapshot& s) {
   for (Column& c : columns_)
     c.low = std::min(c.low, s.scalars[c.at]), c.high = std::max(c.high, s.scalars[c.at]);
   if (remainder_ >= 0) last_ = s.scalars[remainder_];
+  // Rounding of places is work of the loads.
+  double force = 0;
+  for (const PointLoad& l : model_.point_loads()) force += l.force.value(s.time).norm();
+  for (const auto* list : {&s.positions, &s.points})
+    for (const Vec3& p : *list) low_ = low_.cwiseMin(p), high_ = high_.cwiseMax(p);
+  if (force > 0) rounding_ = std::max(rounding_, 1e-13 * force * (high_ - low_).norm());
   if (dissipated_ >= 0) keeps_ = keeps_ && s.scalars[dissipated_] == 0;
 }
 
 std::string EnergyWatch::verdict() const {
   constexpr double much = 0.05;
-  constexpr double least = 4e-21;  // [J] of a molecule at room temperature: what is below it is rounding
-  double largest = 0;
-  for (const Column& c : columns_) largest = std::max(largest, c.high - c.low);
-  if (remainder_ < 0 || !(std::abs(last_) > std::max(least, much * largest))) return "";
+  constexpr double least = 4e-21;    // [J] of a molecule at room temperature: what is below it is rounding
+  constexpr double rounding = 1e-9;  // of the energies themselves: iterations and closed loops end near it
+  double largest = 0, size = 0;
+  for (const Column& c : columns_) {
+    largest = std::max(largest, c.high - c.low);
+    size = std::max({size, std::abs(c.high), std::abs(c.low)});
+  }
+  if (remainder_ < 0 || !(std::abs(last_) > std::max({least, much * largest, rounding * size, rounding_})))
+    return "";
   return fmt::format(
       "the integrator itself {} {:.3g} J, {:.0f} % of the largest change of an energy{}: a shorter step or "
       "one of second order {} less",

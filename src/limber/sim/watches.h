@@ -26,8 +26,10 @@ class EnergyWatch {
     double low = std::numeric_limits<double>::infinity(), high = -low;
   };
   std::vector<Column> columns_;
+  const Model& model_;
   int remainder_ = -1, dissipated_ = -1;
-  double last_ = 0;
+  double last_ = 0, rounding_ = 0;                                                     // [J]
+  Vec3 low_ = Vec3::Constant(std::numeric_limits<double>::infinity()), high_ = -low_;  // of all places
   bool keeps_;  // nothing has taken energy
 };
 
