@@ -31,6 +31,17 @@ Rest rest_of(const std::string& text) {
   return {std::move(system), std::move(state), std::move(r), std::move(shot)};
 }
 
+result::Snapshot by_chain(const std::string& text) {
+  const scene::Scene scene = scene::parse(text, "test.yaml");
+  const chain::System system = chain::compile(scene.model);
+  chain::Solver solver(system.structure());
+  chain::Rest rest = system.rest();
+  EXPECT_TRUE(solver.solve(rest, 1).report.ok());
+  result::Snapshot shot;
+  chain::observe(system, solver, rest, shot);
+  return shot;
+}
+
 const std::string bar = "gravity: [0, 0, -10]\nbodies: {a: {box: [1, 0.1, 0.1], mass: 2, at: [0.5, 0, 0]}}\n";
 
 TEST(RestAtAStop, APendulumLiesOnItsStop) {
@@ -145,13 +156,7 @@ TEST(RestUnderAFollower, AgreesWithTheChain) {
       "beams: {b: {path: [[0, 0, 0], [0.5, 0, 0]], material: m, section: s, elements: 6}}\n"
       "loads: {f: {on: b.tip, force: [0.1, 0.3, -0.5], moment: [0.01, 0, 0.02], follows: true}}\n";
   const Rest r = rest_of(text.substr(10));
-  const scene::Scene scene = scene::parse(text, "test.yaml");
-  const chain::System system = chain::compile(scene.model);
-  chain::Solver solver(system.structure());
-  chain::Rest rest = system.rest();
-  ASSERT_TRUE(solver.solve(rest, 1).report.ok());
-  result::Snapshot shot;
-  chain::observe(system, solver, rest, shot);
+  const result::Snapshot shot = by_chain(text);
   ASSERT_EQ(shot.points.size(), r.shot.points.size());
   for (std::size_t i = 0; i < shot.points.size(); ++i)
     EXPECT_LT((shot.points[i] - r.shot.points[i]).norm(), 1e-9) << i;
@@ -239,13 +244,7 @@ TEST(RestOfAFlatBeam, BentInItsPlaneFarBeyondItsBuckling) {
       "beams: {b: {path: [[0, 0, 0], [1, 0, 0]], material: m, section: s, elements: 40}}\n"
       "loads: {f: {on: b.tip, force: [0, 0, -10]}}\n";
   const Rest r = rest_of(text.substr(10));
-  const scene::Scene scene = scene::parse(text, "test.yaml");
-  const chain::System system = chain::compile(scene.model);
-  chain::Solver solver(system.structure());
-  chain::Rest rest = system.rest();
-  ASSERT_TRUE(solver.solve(rest, 1).report.ok());
-  result::Snapshot shot;
-  chain::observe(system, solver, rest, shot);
+  const result::Snapshot shot = by_chain(text);
   // Both solve the same links: rounding of forces of 10 N over 40 soft joints.
   EXPECT_LT((shot.points.back() - r.shot.points.back()).norm(), 1e-9);
   EXPECT_GT(r.result.negative, 0);
