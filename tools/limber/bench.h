@@ -13,23 +13,24 @@ struct Figure {
   double value = 0;
   std::string unit;      // "us", "1/step", "" for a ratio
   std::string baseline;  // for people: what it is compared with, measured in the same run; may be empty
+  double spread = 0;     // of a time: the middle of its batches over the best, less 1
 };
 
 struct Suite {
   const char* name;
   const char* about;
-  std::vector<Figure> (*run)();
+  std::vector<Figure> (*run)(bool full);  // full: all sizes; else a minute at the most
 };
 
 std::span<const Suite> suites();
 
-std::vector<Figure> bench_articulated();
-std::vector<Figure> bench_chain();
-std::vector<Figure> bench_adaptive();
-std::vector<Figure> bench_thread();
-std::vector<Figure> bench_rom();
-void bench_structures(std::vector<Figure>& figures);  // its second part
-void bench_statics(std::vector<Figure>& figures);     // its third
-std::filesystem::path scene_folder();                 // of the shipped scenes
+std::vector<Figure> bench_articulated(bool full);
+std::vector<Figure> bench_chain(bool full);
+std::vector<Figure> bench_adaptive(bool full);
+std::vector<Figure> bench_thread(bool full);
+std::vector<Figure> bench_rom(bool full);
+void bench_structures(std::vector<Figure>& figures, bool full);  // its second part
+void bench_statics(std::vector<Figure>& figures);                // its third
+std::filesystem::path scene_folder();                            // of the shipped scenes
 
 }  // namespace limber::cli

@@ -10,13 +10,13 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <stdexcept>
 
 #include "allocations.h"
 #include "bench.h"
+#include "bench_timing.h"
 #include "limber/adaptive/adaptive.h"
 #include "limber/adaptive/back_substitution.h"
 #include "limber/multibody/aba.h"
@@ -25,10 +25,8 @@
 namespace limber::cli {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = CpuClock;
 constexpr double h_adaptive = 1e-3;  // [s]
-
-double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 // kind as in the scenes: 0 polymer, 1 protein, 2 random, 3 chain. One force pulls at the last body, more at
 // random ones.
@@ -121,14 +119,14 @@ class Full {
       coefficients_->update_all(in, false);
       (*back_)(*coefficients_, a.data());
       multibody::integrate(tree_, q_.data(), a.data(), h_adaptive * h_adaptive, q.data());
-      if (k > 0) best = std::min(best, since(begin));
+      if (k > 0) best = std::min(best, seconds_since(begin));
     }
     return best;
   }
   double aba_seconds(int steps) {  // an average, as the adaptive method's
     const auto begin = Clock::now();
     for (int k = 0; k < steps; ++k) step_by_aba();
-    return since(begin) / steps;
+    return seconds_since(begin) / steps;
   }
   std::vector<Vec3> positions() {
     multibody::kinematics(tree_, q_.data(), rest_.data(), links_);
@@ -176,8 +174,8 @@ Outcome run(const Model& model, int k, int steps, adaptive::Weights weights = ad
     out.joints += state.active / steps;
     out.bound = std::max(out.bound, state.bound);
   }
-  out.whole = since(begin) / steps;
-  out.steady = since(steady) / std::max(1, steps - 10);
+  out.whole = seconds_since(begin) / steps;
+  out.steady = seconds_since(steady) / std::max(1, steps - 10);
   out.allocations = allocation_count() - allocations;
   if (out.bound > options.error) throw std::runtime_error("bench: the bound exceeds the asked error");
   result::Snapshot snapshot;
@@ -201,10 +199,10 @@ double displacement_error(const std::vector<Vec3>& found, const std::vector<Vec3
 
 class Bench {
  public:
-  std::vector<Figure> operator()() {
+  std::vector<Figure> operator()(bool full) {
     chain();
-    table();
-    figure5();
+    table(full);
+    if (full) figure5();
     growth();
     add("worst_over_aba", worst_, "x", "largest average time of a step over ABA's, in all runs above");
     if (counting_allocations())
@@ -234,8 +232,9 @@ class Bench {
   }
 
   // Table 1: the polymer. Displacements over 4,000 steps for one force, 200 for more.
-  void table() {
+  void table(bool all) {
     for (const int forces : {1, 10, 100, 1000}) {
+      if (forces > 1 && !all) continue;
       const Model model = model_of(molecule(0, 50000, forces));
       const int steps = forces == 1 ? 4000 : 200;
       Full full(model);
@@ -311,6 +310,6 @@ class Bench {
 
 }  // namespace
 
-std::vector<Figure> bench_adaptive() { return Bench()(); }
+std::vector<Figure> bench_adaptive(bool full) { return Bench()(full); }
 
 }  // namespace limber::cli

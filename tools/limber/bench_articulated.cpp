@@ -5,13 +5,13 @@
 
 #include <Eigen/Cholesky>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
 
 #include "allocations.h"
 #include "bench.h"
+#include "bench_timing.h"
 #include "limber/articulated/articulated.h"
 #include "limber/multibody/aba.h"
 #include "limber/multibody/inverse_dynamics.h"
@@ -48,22 +48,6 @@ Model structure(bool binary, int n) {
   return std::move(b).build();
 }
 
-// Seconds a call: best of five batches of about 20 ms after a warm-up.
-template <class F>
-double best_seconds(F&& call) {
-  using clock = std::chrono::steady_clock;
-  const auto timed = [&](int calls) {
-    const auto begin = clock::now();
-    for (int i = 0; i < calls; ++i) call();
-    return std::chrono::duration<double>(clock::now() - begin).count() / calls;
-  };
-  const double first = timed(1);
-  const int calls = std::clamp(static_cast<int>(0.02 / std::max(first, 1e-9)), 1, 100000);
-  double best = timed(calls);
-  for (int batch = 1; batch < 5; ++batch) best = std::min(best, timed(calls));
-  return best;
-}
-
 struct AbaCase {
   explicit AbaCase(const Model& model)
       : tree(model),
@@ -93,17 +77,6 @@ struct AbaCase {
   multibody::AbaWorkspace w;
 };
 
-// Slope of log time over log size, by least squares.
-double exponent(const std::vector<std::pair<int, double>>& points) {
-  double sx = 0, sy = 0, sxx = 0, sxy = 0;
-  for (const auto& [n, seconds] : points) {
-    const double x = std::log(n), y = std::log(seconds);
-    sx += x, sy += y, sxx += x * x, sxy += x * y;
-  }
-  const auto count = static_cast<double>(points.size());
-  return (count * sxy - sx * sy) / (count * sxx - sx * sx);
-}
-
 void bench_aba(std::vector<Figure>& figures) {
   double worst_exponent = 0;
   for (const bool binary : {false, true}) {
@@ -111,13 +84,13 @@ void bench_aba(std::vector<Figure>& figures) {
     std::vector<std::pair<int, double>> fit;
     for (const int n : {10, 100, 1000, 10000, 100000}) {
       AbaCase c(structure(binary, n));
-      const double seconds = best_seconds([&] { c.solve(); });
-      figures.push_back({fmt::format("aba_ns_per_body_{}_{}", kind, n), 1e9 * seconds / n, "ns", ""});
+      const auto [seconds, spread] = measure_call([&] { c.solve(); });
+      figures.push_back({fmt::format("aba_ns_per_body_{}_{}", kind, n), 1e9 * seconds / n, "ns", "", spread});
       if (!binary && n == 1000)
-        figures.push_back({"aba_ns_per_body_1000", 1e9 * seconds / n, "ns", "the chain's"});
+        figures.push_back({"aba_ns_per_body_1000", 1e9 * seconds / n, "ns", "the chain's", spread});
       if (n >= 100 && n <= 10000) fit.emplace_back(n, seconds);
     }
-    const double slope = exponent(fit);
+    const double slope = growth_exponent(fit);
     figures.push_back(
         {fmt::format("aba_exponent_{}", kind), slope, "", "over 100 … 10,000 bodies; 1 is linear"});
     worst_exponent = std::max(worst_exponent, slope);
@@ -127,25 +100,27 @@ void bench_aba(std::vector<Figure>& figures) {
 
 void bench_dense_baseline(std::vector<Figure>& figures) {
   AbaCase c(structure(false, 100));
-  const double fast = best_seconds([&] { c.solve(); });
+  const double fast = measure_call([&] { c.solve(); }).seconds;
   VecX dense;
-  const double slow = best_seconds([&] {
+  const Measured slow = measure_call([&] {
     const MatX M = multibody::mass_matrix_by_composite_bodies(c.tree, c.q);
     dense =
         M.llt().solve(c.tau - multibody::inverse_dynamics(c.tree, c.q, c.v, VecX::Zero(c.tree.v_count())));
   });
   if (!((dense - c.a).norm() <= 1e-6 * dense.norm()))
     throw std::runtime_error("bench: aba and the dense solve differ");
-  figures.push_back(
-      {"aba_speedup_over_dense_100", slow / fast, "x", "composite bodies + Cholesky, 100-link chain"});
+  figures.push_back({"aba_speedup_over_dense_100", slow.seconds / fast, "x",
+                     "composite bodies + Cholesky, 100-link chain"});
 }
 
 void bench_threads(std::vector<Figure>& figures) {
   AbaCase c(structure(true, 100000));
-  const double one = best_seconds([&] { c.solve(); });
+  // By the clock on the wall: CPU time is the same on any number of cores.
+  using Wall = std::chrono::steady_clock;
+  const double one = measure_call<Wall>([&] { c.solve(); }).seconds;
   const VecX alone = c.a;
   multibody::Workers workers(2);
-  const double two = best_seconds([&] { c.solve(&workers); });
+  const double two = measure_call<Wall>([&] { c.solve(&workers); }).seconds;
   if (std::memcmp(alone.data(), c.a.data(), sizeof(double) * static_cast<std::size_t>(alone.size())) != 0)
     throw std::runtime_error("bench: two threads gave other bits than one");
   figures.push_back({"aba_two_threads_speedup_tree_100000", one / two, "x", "one thread; same bits"});
@@ -169,8 +144,9 @@ void bench_steps(std::vector<Figure>& figures) {
     for (int i = 0; i < 100; ++i) run();
     allocations = std::max(allocations, static_cast<double>(allocation_count() - before) / 100);
     state = start;
+    const auto [seconds, spread] = measure_call(run);
     figures.push_back({fmt::format("step_us_{}_chain_1000", articulated::to_string(integrator)),
-                       1e6 * best_seconds(run), "us", "a whole step, h = 1 ms"});
+                       1e6 * seconds, "us", "a whole step, h = 1 ms", spread});
   }
   if (counting_allocations())
     figures.push_back({"allocations_per_step", allocations, "", "calls of the allocator, after warm-up"});
@@ -178,13 +154,13 @@ void bench_steps(std::vector<Figure>& figures) {
 
 }  // namespace
 
-std::vector<Figure> bench_articulated() {
+std::vector<Figure> bench_articulated(bool full) {
   std::vector<Figure> figures;
   bench_aba(figures);
   bench_dense_baseline(figures);
   bench_threads(figures);
   bench_steps(figures);
-  bench_structures(figures);
+  bench_structures(figures, full);
   bench_statics(figures);
   return figures;
 }

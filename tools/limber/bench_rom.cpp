@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <stdexcept>
 
 #include "allocations.h"
 #include "bench.h"
+#include "bench_timing.h"
 #include "limber/scene/scene.h"
 #include "limber/sim/reduce.h"
 
@@ -80,20 +80,6 @@ std::string arm(int links) {
              links - 1);
 }
 
-using clock_type = std::chrono::steady_clock;
-
-// Seconds a call, best of several batches.
-template <class Call>
-double time_of(int calls, Call call) {
-  double best = 1e300;
-  for (int batch = 0; batch < 7; ++batch) {
-    const auto begin = clock_type::now();
-    for (int i = 0; i < calls; ++i) call();
-    best = std::min(best, std::chrono::duration<double>(clock_type::now() - begin).count() / calls);
-  }
-  return best;
-}
-
 struct RomTimes {
   double ends = 0, all = 0;  // [s]
   double allocations = 0;
@@ -120,8 +106,13 @@ RomTimes time_rom(const scene::Scene& scene, int points, int threads) {
   const auto before = allocation_count();
   for (int i = 0; i < 100; ++i) step();
   out.allocations = static_cast<double>(allocation_count() - before) / 100;
-  out.ends = time_of(2000, step);
-  out.all = time_of(1000, [&] {
+  // With threads by the clock on the wall: CPU time is the same on any number of cores.
+  const auto seconds_of = [&](int calls, const auto& call) {
+    return (threads > 1 ? measure_calls<std::chrono::steady_clock>(call, calls) : measure_calls(call, calls))
+        .seconds;
+  };
+  out.ends = seconds_of(2000, step);
+  out.all = seconds_of(1000, [&] {
     step();
     rom::update_links(system, state, w);
   });
@@ -139,12 +130,12 @@ double time_full(const scene::Scene& scene) {
       throw std::runtime_error("bench rom: " + r.message);
   };
   for (int i = 0; i < 20; ++i) step();
-  return time_of(100, step);
+  return measure_calls(step, 100).seconds;
 }
 
 }  // namespace
 
-std::vector<Figure> bench_rom() {
+std::vector<Figure> bench_rom(bool full) {
   std::vector<Figure> figures;
   const auto add = [&](std::string key, double value, const char* unit, std::string baseline = "") {
     figures.push_back({std::move(key), value, unit, std::move(baseline)});
@@ -160,20 +151,21 @@ std::vector<Figure> bench_rom() {
   double ends50 = 0, ends400 = 0, all400 = 0, full400 = 0, allocations = 0;
   for (const Case& c : cases) {
     const scene::Scene scene = scene::parse(c.text, c.name + ".yaml");
-    const double full = time_full(scene);
-    add(c.name + "_full_us", 1e6 * full, "us", "the whole mechanism");
+    const double whole = time_full(scene);
+    add(c.name + "_full_us", 1e6 * whole, "us", "the whole mechanism");
     for (const int points : {1, 2, 4}) {
+      if (points > 1 && !full) continue;
       const RomTimes one = time_rom(scene, points, 1);
       add(fmt::format("{}_{}_ends_us", c.name, points), 1e6 * one.ends, "us",
-          fmt::format("{:.0f} times faster", full / one.ends));
+          fmt::format("{:.0f} times faster", whole / one.ends));
       add(fmt::format("{}_{}_all_us", c.name, points), 1e6 * one.all, "us",
-          fmt::format("{:.1f} times faster", full / one.all));
+          fmt::format("{:.1f} times faster", whole / one.all));
       if (points == 1) {
         const RomTimes two = time_rom(scene, points, 2);
         add(fmt::format("{}_{}_all_2_threads_us", c.name, points), 1e6 * two.all, "us");
         allocations = std::max(allocations, one.allocations);
         if (c.name == "helix50") ends50 = one.ends;
-        if (c.name == "helix400") ends400 = one.ends, all400 = one.all, full400 = full;
+        if (c.name == "helix400") ends400 = one.ends, all400 = one.all, full400 = whole;
       }
     }
   }

@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <stdexcept>
 
 #include "allocations.h"
 #include "bench.h"
+#include "bench_timing.h"
 #include "limber/articulated/stepper.h"
 #include "limber/multibody/dense_solver.h"
 #include "limber/scene/scene.h"
@@ -56,18 +56,8 @@ constexpr Subject subjects[] = {
 };
 
 template <class F>
-double best_seconds(F&& call, double budget = 0.02) {
-  using clock = std::chrono::steady_clock;
-  const auto timed = [&](int calls) {
-    const auto begin = clock::now();
-    for (int i = 0; i < calls; ++i) call();
-    return std::chrono::duration<double>(clock::now() - begin).count() / calls;
-  };
-  const double first = timed(1);
-  const int calls = std::clamp(static_cast<int>(budget / std::max(first, 1e-9)), 1, 100000);
-  double best = timed(calls);
-  for (int batch = 1; batch < 5; ++batch) best = std::min(best, timed(calls));
-  return best;
+double best_seconds(F&& call) {
+  return measure_call(call).seconds;
 }
 
 struct Timing {
@@ -112,7 +102,8 @@ void velocity_form(const SystemData& s, const State& state, Blocks& b, BlockRhs&
   for (Vec6& g : rhs.g) g.setZero();
 }
 
-Timing measure(const Subject& subject, int size, const char* strength = nullptr) {
+// baselines: PCG and dense solvers too.
+Timing measure(const Subject& subject, int size, const char* strength = nullptr, bool baselines = true) {
   const auto file = scene_folder() / subject.file;
   scene::LoadOptions load;
   load.set = {{subject.parameter, fmt::format("{}", subject.value(size))}};
@@ -170,7 +161,7 @@ Timing measure(const Subject& subject, int size, const char* strength = nullptr)
     b.many->solve(rhs, x);
   });
   if (b.many) t.loop_iterations = b.many->iterations();
-  if (b.many && loop_rows <= most_dense_rows) {
+  if (b.many && baselines && loop_rows <= most_dense_rows) {
     Gaba gaba(s.tree, s.pattern);
     Gaba::Scratch scratch(gaba);
     t.dense_loops = best_seconds([&] { direct(gaba, scratch); });
@@ -201,22 +192,13 @@ Timing measure(const Subject& subject, int size, const char* strength = nullptr)
     if (!(difference <= 0.2 * scale)) throw std::runtime_error("bench: PCG and the direct solver differ");
     return seconds;
   };
-  if (loop_rows <= most_dense_rows) {  // both have a dense block of the loops, and one solve a row
+  if (baselines &&
+      loop_rows <= most_dense_rows) {  // both have a dense block of the loops, and one solve a row
     t.pcg_rows = time_pcg(Pcg::Loops::per_row, t.pcg_rows_iterations);
     t.pcg = time_pcg(Pcg::Loops::projected, t.pcg_iterations);
   }
-  if (t.dofs <= 320) t.dense = best_seconds([&] { multibody::solve_dense(b.system, rhs, y); });
+  if (baselines && t.dofs <= 320) t.dense = best_seconds([&] { multibody::solve_dense(b.system, rhs, y); });
   return t;
-}
-
-double exponent(const std::vector<std::pair<int, double>>& points) {
-  double sx = 0, sy = 0, sxx = 0, sxy = 0;
-  for (const auto& [n, seconds] : points) {
-    const double x = std::log(n), y = std::log(seconds);
-    sx += x, sy += y, sxx += x * x, sxy += x * y;
-  }
-  const auto count = static_cast<double>(points.size());
-  return (count * sxy - sx * sy) / (count * sxx - sx * sx);
 }
 
 }  // namespace
@@ -226,12 +208,13 @@ std::filesystem::path scene_folder() {
   return LIMBER_SCENE_FOLDER;
 }
 
-void bench_structures(std::vector<Figure>& figures) {
+void bench_structures(std::vector<Figure>& figures, bool full) {
   for (const Subject& subject : subjects) {
     const std::string S = subject.key;
     std::vector<std::pair<int, double>> fit;
     for (const int size : {30, 100, 300, 1000, 3000, 10000}) {
-      const Timing t = measure(subject, size);
+      if (!full && size != 100 && size != 1000 && size != 10000) continue;
+      const Timing t = measure(subject, size, nullptr, full || size == 1000);
       if (size >= 100) fit.emplace_back(t.bodies, t.gaba);
       const std::string n = fmt::format("{}", size);
       const std::string at = fmt::format("{} bodies, {} dofs", t.bodies, t.dofs);
@@ -269,7 +252,7 @@ void bench_structures(std::vector<Figure>& figures) {
       }
       figures.push_back({S + "_allocations_per_step_1000", t.allocations, "", "calls of the allocator"});
     }
-    figures.push_back({S + "_exponent", exponent(fit), "", "over 100 … 10,000 bodies; 1 is linear"});
+    figures.push_back({S + "_exponent", growth_exponent(fit), "", "over 100 … 10,000 bodies; 1 is linear"});
   }
 }
 

@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <stdexcept>
 
 #include "allocations.h"
 #include "bench.h"
+#include "bench_timing.h"
 #include "limber/thread/thread.h"
 #include "overhand.h"
 
@@ -49,7 +49,7 @@ struct Timed {
 };
 
 Timed time_steps(const thread::System& system, const thread::State& start, int steps) {
-  using clock = std::chrono::steady_clock;
+  using clock = CpuClock;
   thread::Workspace w(system);
   thread::State state = start;
   const auto batch = [&] {
@@ -83,17 +83,6 @@ thread::State run_to(const thread::System& system, double time) {
   return state;
 }
 
-// Slope of log time against log size, least squares.
-double exponent(const std::vector<double>& n, const std::vector<double>& t) {
-  double sx = 0, sy = 0, sxx = 0, sxy = 0;
-  for (std::size_t i = 0; i < n.size(); ++i) {
-    const double x = std::log(n[i]), y = std::log(t[i]);
-    sx += x, sy += y, sxx += x * x, sxy += x * y;
-  }
-  const auto m = static_cast<double>(n.size());
-  return (m * sxy - sx * sy) / (m * sxx - sx * sx);
-}
-
 double hanging_error() {
   ModelBuilder b = rubber(5e-3, 1e6);
   Beam beam;
@@ -114,25 +103,24 @@ double hanging_error() {
 
 }  // namespace
 
-std::vector<Figure> bench_thread() {
+std::vector<Figure> bench_thread(bool /*full*/) {
   std::vector<Figure> figures;
   thread::Options options;
   options.iterations = 1;
   double allocations = 0, direct_64 = 0;
   for (const bool floor : {false, true}) {
-    std::vector<double> sizes, times;
+    std::vector<std::pair<int, double>> times;
     for (const int n : {16, 64, 256, 1024, 4096}) {
       const auto system = thread::compile(hanging(n, floor), options);
       const Timed t = time_steps(system, run_to(system, 0.02), std::clamp(4000 / n, 4, 200));
-      sizes.push_back(n);
-      times.push_back(t.seconds);
+      times.emplace_back(n, t.seconds);
       if (!floor) allocations = std::max(allocations, t.allocations);
       if (n == 64 && !floor) direct_64 = t.seconds;
       figures.push_back(
           {fmt::format("steps_per_s_{}{}", n, floor ? "_floor" : ""), 1 / t.seconds, "1/s", ""});
     }
     figures.push_back(
-        {floor ? "exponent_floor" : "exponent", exponent(sizes, times), "", "time against elements"});
+        {floor ? "exponent_floor" : "exponent", growth_exponent(times), "", "time against elements"});
   }
   {
     thread::Options cg = options;

@@ -16,7 +16,7 @@ namespace {
 
 struct BenchArguments {
   std::string suite;
-  bool list = false, json = false;
+  bool list = false, json = false, full = false;
 };
 
 const Suite& find_suite(const std::string& name) {
@@ -31,7 +31,8 @@ const Suite& find_suite(const std::string& name) {
 std::string table(const std::vector<Figure>& figures) {
   Rows rows;
   for (const Figure& f : figures)
-    rows.emplace_back(f.key, fmt::format("{:>10.4g} {:<8}{}{}", f.value, f.unit,
+    rows.emplace_back(f.key, fmt::format("{:>10.4g} {:<8}{:<8}{}{}", f.value, f.unit,
+                                         f.spread > 0 ? fmt::format("+{:.0f} %", 100 * f.spread) : "",
                                          f.baseline.empty() ? "" : "  ", f.baseline));
   return format_rows(rows);
 }
@@ -50,8 +51,11 @@ int bench(const BenchArguments& a) {
     chosen.push_back(&find_suite(a.suite));
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   for (const Suite* suite : chosen) {
-    const std::vector<Figure> figures = suite->run();
-    for (const Figure& f : figures) json[f.key] = f.value;
+    const std::vector<Figure> figures = suite->run(a.full);
+    for (const Figure& f : figures) {
+      json[f.key] = f.value;
+      if (f.spread > 0) json[f.key + "_spread"] = f.spread;
+    }
     if (!a.json) out(fmt::format("{}\n{}", suite->name, table(figures)));
   }
   if (a.json) out(json.dump(2) + "\n");
@@ -66,7 +70,10 @@ void add_bench(CLI::App& app, int& code) {
   sub->add_option("suite", a->suite, "suite to run (default: all)");
   sub->add_flag("--list", a->list, "only list the suites");
   sub->add_flag("--json", a->json, "one flat JSON object of named figures on stdout");
-  sub->footer("Example:\n  limber bench articulated --json");
+  sub->add_flag("--full", a->full, "all sizes, as the tables of the docs have them; minutes");
+  sub->footer(
+      "Times are CPU time, best of several batches; +5 %: how far the middle one is above.\nExample:\n  "
+      "limber bench articulated --json");
   sub->callback([a, &code] { code = bench(*a); });
 }
 
