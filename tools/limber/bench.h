@@ -31,6 +31,7 @@ std::vector<Figure> bench_thread(bool full);
 std::vector<Figure> bench_rom(bool full);
 void bench_structures(std::vector<Figure>& figures, bool full);  // its second part
 void bench_statics(std::vector<Figure>& figures);                // its third
+void bench_newton(std::vector<Figure>& figures);                 // its fourth
 std::filesystem::path scene_folder();                            // of the shipped scenes
 
 }  // namespace limber::cli

@@ -162,6 +162,7 @@ std::vector<Figure> bench_articulated(bool full) {
   bench_steps(figures);
   bench_structures(figures, full);
   bench_statics(figures);
+  bench_newton(figures);
   return figures;
 }
 

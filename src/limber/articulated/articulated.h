@@ -39,7 +39,7 @@ const char* to_string(Solver solver);
 struct Options {
   Integrator integrator = Integrator::midpoint;
   Solver solver = Solver::automatic;
-  double tolerance = 1e-12;        // change of the velocities in an iteration, relative
+  double tolerance = 0;  // change of the velocities in an iteration, relative; 0: by the step's own error
   double pcg_tolerance = 1e-9;     // of the residual, relative
   double error = 0;                // asked for in a step, of the scene's size; 0: steps as given
   int max_iterations = 40;         // then the step is split
@@ -61,7 +61,9 @@ struct Options {
           "allowed in a step, of the scene's size: steps are split as needed; 0: as given")
         .at_least(0)
         .on_command_line();
-    t.add("tolerance", &Options::tolerance, "of a step's iteration, relative").above(0);
+    t.add("tolerance", &Options::tolerance,
+          "of a step's iteration, of the velocities; 0: far below the step's own error")
+        .at_least(0);
     t.add("pcg_tolerance", &Options::pcg_tolerance, "of the iterations of solver pcg, relative").above(0);
     t.add("max_iterations", &Options::max_iterations, "of a step; then the step is split").at_least(1);
     t.add("threads", &Options::threads, "of the CPU, at most; results do not depend on it")

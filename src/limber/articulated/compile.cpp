@@ -276,6 +276,20 @@ SystemData::SystemData(elastic::LinkedModel linked, const Options& opts)
   lay_out(*this);
 }
 
+namespace {
+
+// Radians, and metres of the structure's size: the iteration does not depend on units.
+std::vector<double> weights_of_rates(const SystemData& s) {
+  std::vector<double> weight(s.tree.v_count());
+  for (const multibody::Link& link : s.tree.links())
+    for (int k = 0; k < link.dofs; ++k) weight[link.v + k] = is_rotational(link.kind, k) ? 1 : 1 / s.size;
+  return weight;
+}
+
+constexpr int anderson_depth = 5;  // 3 to 8 need as many iterations
+
+}  // namespace
+
 WorkspaceData::WorkspaceData(const SystemData& s)
     : workers(s.worth_threads() ? std::make_unique<multibody::Workers>(s.options.threads) : nullptr),
       links(s.tree.size()),
@@ -300,6 +314,7 @@ WorkspaceData::WorkspaceData(const SystemData& s)
       u_base(s.tree.v_count()),
       v_base(s.tree.v_count()),
       u(s.tree.v_count()),
+      anderson(weights_of_rates(s), s.options.integrator == Integrator::euler ? 0 : anderson_depth),
       blocks(s.tree_only ? nullptr : std::make_unique<Blocks>(s)) {
   locks.reserve(s.motions.size() + s.limits.size());
 }

@@ -29,6 +29,9 @@ constexpr int max_rounds = 30;     // of the active set
 constexpr double most_turn = 0.1;  // [rad] by velocity terms that a single solve takes as they were
 constexpr double stalled =
     1e-7;  // a residual that no longer falls is accepted below this (rounding of stiff systems)
+// What an iteration may leave over, of the velocities: a hundred-thousandth of the step's own error, which is
+// of third order in h, within these bounds.
+constexpr double share_of_error = 1e-5, least_tolerance = 1e-12, most_tolerance = 1e-7;
 constexpr double shortest_part = 1e-6;  // of a step that is divided by error
 constexpr int most_parts = 20'000;      // of it that are tried: beyond that it hardly moves
 }  // namespace
@@ -204,11 +207,19 @@ bool Stepper::solve_sdirk(double t, double h) {
   return close_positions(h, 0) && project_velocities();
 }
 
+// first: the first change of an iteration that starts with the accelerations of the step before, of the
+// velocities. It is of second order in h, the error of a step of third.
+static double tolerance_of(const Options& options, double first) {
+  if (options.tolerance > 0) return options.tolerance;
+  return std::clamp(share_of_error * first * std::sqrt(first), least_tolerance, most_tolerance);
+}
+
 // Iterates on w_.a; leaves q_mid, v_mid at the stage.
 bool Stepper::solve_stage(const Stage& stage) {
   const double h = stage.h, c = stage.gamma * h;
   set_locks(stage.t - c, h, stage.gamma, stage.to_end);
-  double previous = 0;
+  double previous = 0, tolerance = 0;
+  w_.anderson.restart();
   for (int iteration = 1; iteration <= s_.options.max_iterations; ++iteration) {
     stop_if_requested();
     place_stage(stage);
@@ -216,13 +227,16 @@ bool Stepper::solve_stage(const Stage& stage) {
     q_at_ = w_.q_mid.data();
     if (!solve_accelerations(stage, false)) return false;
     const double change = h * largest_change(), scale = velocity_scale(stage.t, h);
-    std::swap(w_.a, w_.a_new);
     ++report_.total_iterations;
     report_.iterations = std::max(report_.iterations, iteration);
     if (!std::isfinite(change)) return fail_non_finite(stage.t);
     const bool still = iteration > 3 && change > previous / 2 &&
-                       (change <= stalled * scale || within_rounding(s_, w_.a_new, w_.a, h));
-    if (change <= s_.options.tolerance * scale || still) {
+                       (change <= stalled * scale || within_rounding(s_, w_.a, w_.a_new, h));
+    if (iteration == 1) tolerance = tolerance_of(s_.options, scale > 0 ? change / scale : 0);
+    const bool done = change <= tolerance * scale || still;
+    if (!done) w_.anderson.next(w_.a, w_.a_new);
+    std::swap(w_.a, w_.a_new);
+    if (done) {
       if (scale > 0) report_.residual = std::max(report_.residual, change / scale);
       if (stage.ends_there) place_stage(stage);
       return true;

@@ -10,6 +10,7 @@
 #include "limber/elastic/beam_links.h"
 #include "limber/elastic/joint_law.h"
 #include "limber/elastic/spring_law.h"
+#include "limber/math/anderson.h"
 #include "limber/multibody/aba.h"
 #include "limber/multibody/gaba.h"
 #include "limber/multibody/many_loops.h"
@@ -236,6 +237,7 @@ struct WorkspaceData {
   std::vector<double> q_mid, v_mid, q_end, v_end, a, a_new;
   std::vector<Vec6> a_body;                     // of the iterate before
   std::vector<double> u_base, v_base, u;        // of a stage: q_mid = q₀ ⊕ (u_base + γh v_mid)
+  math::Anderson anderson;                      // of the stages' iteration on a
   std::unique_ptr<Blocks> blocks;               // null: tree_only
   double load = 1;                              // share of weight, loads, wind and riders that acts
   double dissipated_power = 0, work_power = 0;  // [W] by evaluate()
