@@ -94,14 +94,15 @@ VecX driven_end(const Model& model, Integrator integrator, int steps) {
 
 TEST(Motion, AllIntegratorsAgreeInTheLimit) {
   for (const DrivenCase& c : driven_cases()) {
-    const VecX limit = driven_end(c.model, Integrator::midpoint, 6400);  // its own error: 1e-7 and less
+    const VecX limit = driven_end(c.model, Integrator::gauss, 3200);  // its own error: 1e-11 and less
     for (const Integrator integrator : all_integrators) {
       SCOPED_TRACE(c.name + ", " + to_string(integrator));
-      const bool first = integrator == Integrator::euler || integrator == Integrator::implicit_euler;
-      const double coarse = (driven_end(c.model, integrator, 400) - limit).norm();
-      const double fine = (driven_end(c.model, integrator, 800) - limit).norm();
-      EXPECT_NEAR(std::log2(coarse / fine), first ? 1 : 2, 0.2);  // the next order, of h ω = 0.01
-      EXPECT_LT(fine, first ? 0.05 : 1e-3);  // rad: ω h = 0.005, times what the bars make of it
+      const int order = order_of(integrator), steps = order == 4 ? 50 : 400;
+      const double coarse = (driven_end(c.model, integrator, steps) - limit).norm();
+      const double fine = (driven_end(c.model, integrator, 2 * steps) - limit).norm();
+      EXPECT_NEAR(std::log2(coarse / fine), order, 0.2);  // the next order, of h ω = 0.01 (fourth: 0.08)
+      // rad: ω h = 0.005 (fourth: 0.04), times what the bars make of it
+      EXPECT_LT(fine, order == 1 ? 0.05 : order == 2 ? 1e-3 : 1e-5);
       RecordProperty(c.name + to_string(integrator), std::to_string(fine));
     }
   }

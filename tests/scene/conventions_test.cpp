@@ -95,7 +95,10 @@ TEST(Conventions, WhenLoadsAreTaken) {
   const std::map<std::string, double> expected = {{"euler", 1},
                                                   {"implicit_euler", 1},
                                                   {"midpoint", 0.25},
-                                                  {"sdirk", (1 - gamma) * gamma * gamma + gamma}};
+                                                  {"sdirk", (1 - gamma) * gamma * gamma + gamma},
+                                                  {"rk4", 1.0 / 3},
+                                                  {"gauss", 1.0 / 3},
+                                                  {"sdirk4", 1.0 / 3}};
   for (const auto& [integrator, speed] : expected)
     EXPECT_NEAR(numbers_of(body + "run: {step: 1 s, integrator: " + integrator + "}\n", 1).at("j.velocity"),
                 speed, 1e-9)

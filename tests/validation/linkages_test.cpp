@@ -119,8 +119,13 @@ TEST(Linkages, LoopsStayClosedAtAnyStep) {
       {"bridge-car", 0.12, 0.25},    {"bridge-many", 0.12, 0.03}, {"umbrella", 1, 1},
   };
   for (const Period& p : periods)
-    for (const Integrator integrator : articulated::all_integrators)
+    for (const Integrator integrator : articulated::all_integrators) {
+      // Explicit: steps a tenth of the slow swing are thousands of times those of the stiffest cable.
+      const std::string_view scene = p.scene;
+      const bool stiff = scene.starts_with("bridge") || scene == "umbrella";
+      if (integrator == Integrator::rk4 && stiff) continue;
       for (const double parts : {100, 10}) check_closed(p, integrator, p.time / parts);
+    }
 }
 
 // Bricard's linkage turns at 8.3 rad/s. Left alone, first-order methods gain energy in it without end; a step

@@ -22,6 +22,19 @@ using limber::testing::vector3;
 // From errors at steps h and h/factor: log(e1/e2)/log(factor).
 double order(double coarse, double fine, double factor) { return std::log(coarse / fine) / std::log(factor); }
 
+// Fourth order: errors at h, h/2 and h/4.
+template <class Error>
+void check_fourth_order(const char* what, int per_sample, const Error& error) {
+  for (const Integrator integrator : {Integrator::rk4, Integrator::gauss, Integrator::sdirk4}) {
+    double e[3];
+    for (int i = 0; i < 3; ++i) e[i] = error(integrator, per_sample << i);
+    fmt::print("  {:<28} {:<7} steps per sample {:>4}: error {:.2e}, {:.2e}, {:.2e}; order {:.3f}, {:.3f}\n",
+               what, to_string(integrator), per_sample, e[0], e[1], e[2], order(e[0], e[1], 2),
+               order(e[1], e[2], 2));
+    EXPECT_NEAR(order(e[1], e[2], 2), 4, 0.1) << what << ", " << to_string(integrator);
+  }
+}
+
 void print(const char* what, int per_sample, double error) {
   fmt::print("  {:<28} steps per sample {:>6}  error {:.3e}\n", what, per_sample, error);
 }
@@ -84,6 +97,9 @@ void check_pendulum(const char* name) {
                f2 = pendulum_error(data, Integrator::euler, 6400);
   fmt::print("  {:<28} Euler's order {:.3f}\n", name, order(f1, f2, 4));
   EXPECT_NEAR(order(f1, f2, 4), 1, 0.15);
+  check_fourth_order(name, 20, [&](Integrator integrator, int per_sample) {
+    return pendulum_error(data, integrator, per_sample);
+  });
 }
 
 TEST(Trajectory, DoublePendulum) { check_pendulum("double"); }
@@ -136,6 +152,9 @@ TEST(Trajectory, UniversalChain3D) {
   const double e3 = universal_error(data, Integrator::midpoint, finest);
   print("universal chain", coarse, e1), print("universal chain", fine, e2),
       print("universal chain", finest, e3);
+  check_fourth_order("universal chain", 40, [&](Integrator integrator, int per_sample) {
+    return universal_error(data, integrator, per_sample);
+  });
   EXPECT_NEAR(order(e1, e2, 4), 2, 0.1);
   EXPECT_LT(e3, 1e-6);
 }
@@ -177,8 +196,9 @@ struct FreeChainErrors {
   double position = 0, energy = 0, linear = 0, angular = 0;
 };
 
-FreeChainErrors free_chain_errors(const nlohmann::json& data, int per_sample) {
-  const System system = articulated::compile(free_chain(data), {.integrator = Integrator::midpoint});
+FreeChainErrors free_chain_errors(const nlohmann::json& data, int per_sample,
+                                  Integrator integrator = Integrator::midpoint) {
+  const System system = articulated::compile(free_chain(data), {.integrator = integrator});
   const auto& r = data["reference"];
   const auto t = numbers(r["t"]);
   const multibody::Tree& tree = system.data().tree;
@@ -210,6 +230,9 @@ TEST(Trajectory, FreeChainKeepsEnergyAndMomentum) {
         "  free chain, steps per sample {:>6}: position {:.2e} energy {:.2e} momentum {:.2e} angular "
         "{:.2e}\n",
         n, e.position, e.energy, e.linear, e.angular);
+  check_fourth_order("free chain", 10, [&](Integrator integrator, int per_sample) {
+    return free_chain_errors(data, per_sample, integrator).position;
+  });
   EXPECT_NEAR(order(e1.position, e2.position, 4), 2, 0.1);
   EXPECT_NEAR(order(e1.energy, e2.energy, 4), 2, 0.1);
   EXPECT_NEAR(order(e1.linear, e2.linear, 4), 2, 0.1);

@@ -24,9 +24,15 @@ namespace limber::articulated {
 // implicit_euler: Euler iterated to the end, first order, damps most, takes the largest steps.
 // sdirk: two stages with γ = 1 − 1/√2 (Alexander 1977), second order and L-stable: damps what is too fast for
 // the step and little else.
-enum class Integrator : std::uint8_t { euler, midpoint, implicit_euler, sdirk };
-inline constexpr Integrator all_integrators[] = {Integrator::midpoint, Integrator::euler,
-                                                 Integrator::implicit_euler, Integrator::sdirk};
+// Fourth order, for smooth motion (step_high_order.cpp):
+// rk4: explicit, four plain solves a step; for what is not stiff.
+// gauss: collocation at two points, symmetric, does not damp.
+// sdirk4: five stages, L-stable, for what is stiff.
+enum class Integrator : std::uint8_t { euler, midpoint, implicit_euler, sdirk, rk4, gauss, sdirk4 };
+inline constexpr Integrator all_integrators[] = {
+    Integrator::midpoint, Integrator::euler, Integrator::implicit_euler, Integrator::sdirk,
+    Integrator::rk4,      Integrator::gauss, Integrator::sdirk4};
+int order_of(Integrator integrator);
 const char* to_string(Integrator integrator);
 
 // Of the linear system of a step when springs or loops tie bodies beyond their tree (docs/theory).
@@ -52,7 +58,9 @@ struct Options {
     t.choice("integrator", &Options::integrator, all_integrators, "how a step is taken")
         .meaning(
             "midpoint: second order, does not damp; euler: one solve a step, first order, damps; "
-            "implicit_euler: the same, iterated; sdirk: second order, damps what is too fast for the step")
+            "implicit_euler: the same, iterated; sdirk: second order, damps what is too fast for the step; "
+            "gauss: fourth order, does not damp; rk4: fourth order, explicit, for what is not stiff; "
+            "sdirk4: fourth order, damps what is too fast for the step")
         .on_command_line();
     t.choice("solver", &Options::solver, all_solvers,
              "of the linear systems, where springs or loops tie bodies beyond their tree")

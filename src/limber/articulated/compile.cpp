@@ -240,6 +240,22 @@ void refuse_massless_motion(const System& system) {
 
 }  // namespace
 
+int order_of(Integrator integrator) {
+  switch (integrator) {
+    case Integrator::euler:
+    case Integrator::implicit_euler:
+      return 1;
+    case Integrator::midpoint:
+    case Integrator::sdirk:
+      return 2;
+    case Integrator::rk4:
+    case Integrator::gauss:
+    case Integrator::sdirk4:
+      return 4;
+  }
+  return 0;
+}
+
 const char* to_string(Integrator integrator) {
   switch (integrator) {
     case Integrator::euler:
@@ -250,6 +266,12 @@ const char* to_string(Integrator integrator) {
       return "implicit_euler";
     case Integrator::sdirk:
       return "sdirk";
+    case Integrator::rk4:
+      return "rk4";
+    case Integrator::gauss:
+      return "gauss";
+    case Integrator::sdirk4:
+      return "sdirk4";
   }
   return "";
 }
@@ -288,6 +310,14 @@ std::vector<double> weights_of_rates(const SystemData& s) {
 
 constexpr int anderson_depth = 5;  // 3 to 8 need as many iterations
 
+// Of two stages that are iterated together: as one vector.
+std::vector<double> twice(std::vector<double> x) {
+  const std::size_t n = x.size();
+  x.resize(2 * n);
+  std::copy_n(x.begin(), n, x.begin() + static_cast<std::ptrdiff_t>(n));
+  return x;
+}
+
 }  // namespace
 
 WorkspaceData::WorkspaceData(const SystemData& s)
@@ -315,8 +345,16 @@ WorkspaceData::WorkspaceData(const SystemData& s)
       v_base(s.tree.v_count()),
       u(s.tree.v_count()),
       anderson(weights_of_rates(s), s.options.integrator == Integrator::euler ? 0 : anderson_depth),
+      anderson_pair(twice(weights_of_rates(s)),
+                    s.options.integrator == Integrator::gauss ? anderson_depth : 0),
       blocks(s.tree_only ? nullptr : std::make_unique<Blocks>(s)) {
   locks.reserve(s.motions.size() + s.limits.size());
+  const Integrator by = s.options.integrator;
+  if (by != Integrator::rk4 && by != Integrator::gauss && by != Integrator::sdirk4) return;
+  for (auto* stages : {&stage_a, &stage_v, &stage_u, &stage_k})
+    stages->assign(5, std::vector<double>(s.tree.v_count()));
+  pair.resize(2 * a.size());
+  pair_new.resize(2 * a.size());
 }
 
 namespace {

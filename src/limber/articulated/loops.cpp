@@ -64,23 +64,39 @@ elastic::JointConfiguration loop_configuration(const CompiledLoop& loop, const L
   return c;
 }
 
+// A link's twist at M's origin, in M's axes.
+static Vec6 twist_at_loop(const LoopState& at, int link, const std::vector<LinkMotion>& links) {
+  if (link < 0) return Vec6::Zero();
+  const LinkMotion& m = links[link];
+  const Vec3 omega = m.X_WM.R * m.V.head<3>();
+  const Vec3 v = m.X_WM.R * m.V.tail<3>() + omega.cross(at.p_W - m.X_WM.p);
+  Vec6 out;
+  out << at.R_WM.transpose() * omega, at.R_WM.transpose() * v;
+  return out;
+}
+
 Vec6 loop_rates(const SystemData& s, int l, const LoopState& at, const std::vector<LinkMotion>& links) {
   const CompiledLoop& loop = s.loops[l];
-  const auto twist = [&](int link) -> Vec6 {  // at M's origin, in M's axes
-    if (link < 0) return Vec6::Zero();
-    const LinkMotion& m = links[link];
-    const Vec3 omega = m.X_WM.R * m.V.head<3>();
-    const Vec3 v = m.X_WM.R * m.V.tail<3>() + omega.cross(at.p_W - m.X_WM.p);
-    Vec6 out;
-    out << at.R_WM.transpose() * omega, at.R_WM.transpose() * v;
-    return out;
-  };
-  const Vec6 relative = twist(loop.b) - twist(loop.a);
+  const Vec6 relative = twist_at_loop(at, loop.b, links) - twist_at_loop(at, loop.a, links);
   const multibody::Subspace S = multibody::motion_subspace(loop.kind, at.q);
   Vec6 rates = Vec6::Zero();
   const int d = dof_count(loop.kind);
   rates.head(d) = S.leftCols(d).transpose() * relative;
   return rates;
+}
+
+// M moves with b: seen from it a's twist changes by −V_rel × V_a beside a's own rate. On the loop V_rel = S
+// rates.
+Vec6 loop_acceleration_bias(const SystemData& s, int l, const LoopState& at,
+                            const std::vector<LinkMotion>& links) {
+  const CompiledLoop& loop = s.loops[l];
+  const Vec6 V_a = twist_at_loop(at, loop.a, links);
+  const Vec6 relative = twist_at_loop(at, loop.b, links) - V_a;
+  const Vec6 rates = loop_rates(s, l, at, links);
+  Mat6 T;
+  Vec6 gap;
+  multibody::closing_rows(loop.kind, at.X_FM, T, gap);
+  return T * (cross_motion(relative, V_a) - multibody::joint_twist_rate(loop.kind, at.q, rates.data()));
 }
 
 Vec6 loop_force(const SystemData& s, int l, const LoopState& at, const Vec6& rates) {

@@ -39,9 +39,7 @@ constexpr int most_parts = 20'000;      // of it that are tried: beyond that it 
 bool Stepper::advance(double t, double h, int depth) {
   stop_if_requested();
   bool good = attempt(t, h);
-  const bool second_order =
-      s_.options.integrator == Integrator::midpoint || s_.options.integrator == Integrator::sdirk;
-  if (!good && has_loops() && second_order) {
+  if (!good && has_loops() && order_of(s_.options.integrator) > 1) {
     // Perhaps the step crosses a pose where loops lose a row: closed at its stages, it converges there too.
     report_.status = Status::ok;
     closed_stages_ = true;
@@ -65,6 +63,8 @@ bool Stepper::attempt(double t, double h) {
   std::fill(w_.limit_active.begin(), w_.limit_active.end(), 0);
   std::fill(w_.limit_changes.begin(), w_.limit_changes.end(), 0);
   std::fill(w_.servo.begin(), w_.servo.end(), ServoState::linear);
+  now_ = closed_stages_ ? Integrator::sdirk : s_.options.integrator;
+  if (high_order() && !smooth_in_time(t, h)) now_ = Integrator::midpoint;  // books a jump exactly
   for (int round = 0; round < max_rounds; ++round) {
     if (!solve(t, h)) return false;
     if (!check_finite(t + h)) return false;
@@ -72,6 +72,7 @@ bool Stepper::attempt(double t, double h) {
       apply_impacts();
       return check_finite(t + h);
     }
+    if (high_order()) now_ = Integrator::sdirk;  // what is held or cut is not smooth
   }
   return fail(Status::not_converged, t,
               "the set of joint limits and cut drives does not settle; a smaller step may help", -1);
@@ -80,15 +81,20 @@ bool Stepper::attempt(double t, double h) {
 bool Stepper::solve(double t, double h) {
   w_.dissipated = w_.work = w_.field_work = 0;
   w_.taken = w_.given = {};
-  switch (s_.options.integrator) {
+  switch (now_) {
     case Integrator::euler:
       return solve_euler(t, h);
     case Integrator::midpoint:
-      return closed_stages_ ? solve_sdirk(t, h) : solve_midpoint(t, h);
+      return solve_midpoint(t, h);
     case Integrator::implicit_euler:
       return solve_implicit_euler(t, h);
     case Integrator::sdirk:
       return solve_sdirk(t, h);
+    case Integrator::gauss:
+      return solve_gauss(t, h);
+    case Integrator::rk4:
+    case Integrator::sdirk4:
+      return solve_by_stages(t, h);
   }
   return false;
 }
@@ -101,7 +107,7 @@ bool Stepper::solve_euler(double t, double h) {
   q_at_ = q0;
   if (w_.blocks) {
     std::fill(w_.a.begin(), w_.a.end(), 0.0);
-    Stage stage{t + h, h, 1, true, h, false};
+    Stage stage{t + h, h, 1, true, h};
     if (!solve_accelerations(stage, true)) return false;
     std::swap(w_.a, w_.a_new);
   } else {
@@ -140,7 +146,7 @@ bool Stepper::solve_midpoint(double t, double h) {
   std::copy(state_.a.begin(), state_.a.end(), w_.a.begin());
   std::copy(state_.v.begin(), state_.v.end(), w_.v_base.begin());
   std::fill(w_.u_base.begin(), w_.u_base.end(), 0.0);
-  if (!solve_stage({t + h / 2, h, 0.5, false, h, false})) return false;
+  if (!solve_stage({t + h / 2, h, 0.5, false, h})) return false;
   for (std::size_t k = 0; k < w_.v_end.size(); ++k) {
     w_.v_mid[k] = state_.v[k] + h / 2 * w_.a[k];
     w_.v_end[k] = state_.v[k] + h * w_.a[k];
@@ -172,7 +178,7 @@ bool Stepper::solve_implicit_euler(double t, double h) {
   std::copy(state_.a.begin(), state_.a.end(), w_.a.begin());
   std::copy(state_.v.begin(), state_.v.end(), w_.v_base.begin());
   std::fill(w_.u_base.begin(), w_.u_base.end(), 0.0);
-  if (!solve_stage({t + h, h, 1, true, h, false})) return false;
+  if (!solve_stage({t + h, h, 1, true, h})) return false;
   w_.v_end = w_.v_mid;
   w_.q_end = w_.q_mid;
   follow_motions(t + h);
@@ -183,10 +189,11 @@ bool Stepper::solve_implicit_euler(double t, double h) {
 
 bool Stepper::solve_sdirk(double t, double h) {
   const double gamma = 1 - 1 / std::sqrt(2.0), rest = 1 - gamma;
+  const Rows rows = closed_stages_ ? Rows::position : Rows::velocity;
   std::copy(state_.a.begin(), state_.a.end(), w_.a.begin());
   std::copy(state_.v.begin(), state_.v.end(), w_.v_base.begin());
   std::fill(w_.u_base.begin(), w_.u_base.end(), 0.0);
-  if (!solve_stage({t + gamma * h, h, gamma, true, h, !closed_stages_})) return false;
+  if (!solve_stage({t + gamma * h, h, gamma, true, h, rows})) return false;
   book_energy(rest * h);
   if (field_changes()) {  // m c: at the start, and where the first stage takes it
     const Vec3 way = rest * h * multibody::momentum_in_world(tree_, w_.links).tail<3>();
@@ -198,7 +205,7 @@ bool Stepper::solve_sdirk(double t, double h) {
     w_.v_base[k] += h * rest * w_.a[k];
     w_.u_base[k] = h * rest * w_.v_mid[k];
   }
-  if (!solve_stage({t + h, h, gamma, true, gamma * h, !closed_stages_})) return false;
+  if (!solve_stage({t + h, h, gamma, true, gamma * h, rows})) return false;
   book_energy(gamma * h);
   w_.v_end = w_.v_mid;
   w_.q_end = w_.q_mid;
@@ -208,10 +215,17 @@ bool Stepper::solve_sdirk(double t, double h) {
 }
 
 // first: the first change of an iteration that starts with the accelerations of the step before, of the
-// velocities. It is of second order in h, the error of a step of third.
-static double tolerance_of(const Options& options, double first) {
-  if (options.tolerance > 0) return options.tolerance;
-  return std::clamp(share_of_error * first * std::sqrt(first), least_tolerance, most_tolerance);
+// velocities. It is of second order in h, the error of a step of one more than its own.
+double Stepper::tolerance_of(double first) const {
+  if (s_.options.tolerance > 0) return s_.options.tolerance;
+  const double error = first * std::sqrt(first) * (high_order() ? first : 1);
+  return std::clamp(share_of_error * error, least_tolerance, most_tolerance);
+}
+
+// Nothing more is to be had: rounding of stiff systems, or of the coordinates themselves.
+bool Stepper::stands_still(int iteration, double change, double previous, double scale, double h) const {
+  return iteration > 3 && change > previous / 2 &&
+         (change <= stalled * scale || within_rounding(s_, w_.a, w_.a_new, h));
 }
 
 // Iterates on w_.a; leaves q_mid, v_mid at the stage.
@@ -230,10 +244,8 @@ bool Stepper::solve_stage(const Stage& stage) {
     ++report_.total_iterations;
     report_.iterations = std::max(report_.iterations, iteration);
     if (!std::isfinite(change)) return fail_non_finite(stage.t);
-    const bool still = iteration > 3 && change > previous / 2 &&
-                       (change <= stalled * scale || within_rounding(s_, w_.a, w_.a_new, h));
-    if (iteration == 1) tolerance = tolerance_of(s_.options, scale > 0 ? change / scale : 0);
-    const bool done = change <= tolerance * scale || still;
+    if (iteration == 1) tolerance = tolerance_of(scale > 0 ? change / scale : 0);
+    const bool done = change <= tolerance * scale || stands_still(iteration, change, previous, scale, h);
     if (!done) w_.anderson.next(w_.a, w_.a_new);
     std::swap(w_.a, w_.a_new);
     if (done) {
@@ -243,8 +255,12 @@ bool Stepper::solve_stage(const Stage& stage) {
     }
     previous = change;
   }
+  return fail_iteration(stage.t);
+}
+
+bool Stepper::fail_iteration(double t) {
   return fail(
-      Status::not_converged, stage.t,
+      Status::not_converged, t,
       fmt::format("the iteration of a step does not converge in {} iterations; a smaller step may help",
                   s_.options.max_iterations),
       worst_link());
@@ -255,10 +271,21 @@ void Stepper::place_stage(const Stage& stage) {
   const double c = stage.gamma * stage.h;
   for (std::size_t k = 0; k < w_.v_mid.size(); ++k) w_.v_mid[k] = w_.v_base[k] + c * w_.a[k];
   for (std::size_t k = 0; k < w_.u.size(); ++k) w_.u[k] = w_.u_base[k] + c * w_.v_mid[k];
+  if (high_order() && c > 0) {  // u = u_base + c u̇(u, v): each round gains a factor of c v / 2
+    for (int round = 0; round < 5; ++round) {
+      rates_along(w_.u, w_.v_mid, w_.stage_u[0]);
+      for (std::size_t k = 0; k < w_.u.size(); ++k) w_.u[k] = w_.u_base[k] + c * w_.stage_u[0][k];
+    }
+  }
+  put_stage(stage.t);
+}
+
+// q of the stage from u; prescribed joints stand where they must.
+void Stepper::put_stage(double t) {
   multibody::integrate(tree_, state_.q.data(), w_.u.data(), 1, w_.q_mid.data());
   for (const CompiledMotion& m : s_.motions) {
     const Link& link = tree_[m.link];
-    prescribed(m, link, stage.t, w_.q_mid.data() + link.q, w_.v_mid.data() + link.v);
+    prescribed(m, link, t, w_.q_mid.data() + link.q, w_.v_mid.data() + link.v);
   }
 }
 
@@ -275,7 +302,14 @@ bool Stepper::solve_accelerations(const Stage& stage, bool euler) {
   const double h = stage.h, c = stage.gamma * h;
   set_block_rhs(euler);
   if (has_loops()) {
-    if (euler || stage.velocity_rows) {  // G v = 0 at the end of the solve
+    if (stage.rows == Rows::acceleration) {  // T (S a + …) = 0; b.twist: φ̇ of the iterate before
+      for (std::size_t l = 0; l < s_.loops.size(); ++l) {
+        const int rows = 6 - dof_count(s_.loops[l].kind);
+        const Vec6 rate = multibody::loop_times(b.system, static_cast<int>(l), b.twist.data());
+        const Vec6 bias = loop_acceleration_bias(s_, static_cast<int>(l), b.loops[l], w_.links);
+        b.rhs.g[l].head(rows) = -(rate + bias).head(rows);
+      }
+    } else if (euler || stage.rows == Rows::velocity) {  // G v = 0 at the end of the solve
       const std::vector<double>& v = euler ? state_.v : w_.v_mid;
       multibody::jacobian_times(b.system, v.data(), b.twist.data());
       for (std::size_t l = 0; l < s_.loops.size(); ++l) {
@@ -328,7 +362,7 @@ void Stepper::follow_motions(double t) {
     const Link& link = tree_[m.link];
     double rates[6];
     prescribed(m, link, t, w_.q_end.data() + link.q, rates);
-    if (midpoint()) std::copy_n(rates, link.dofs, w_.v_end.data() + link.v);
+    if (midpoint() || high_order()) std::copy_n(rates, link.dofs, w_.v_end.data() + link.v);
   }
 }
 
@@ -470,8 +504,7 @@ bool out_of_reach(const SystemData& s, const Spent& spent, double t, SolveReport
 // enough: the shortest is taken as it is, while what such parts are off by adds up to no more than the whole
 // step may be.
 bool advance_adaptively(const SystemData& s, State& state, WorkspaceData& w, SolveReport& report, double h) {
-  const bool first_order =
-      s.options.integrator == Integrator::euler || s.options.integrator == Integrator::implicit_euler;
+  const int order = order_of(s.options.integrator);
   double t = state.t, part = state.part > 0 ? std::min(state.part, h) : h;
   const double end = state.t + h, least = h * shortest_part;
   for (Spent spent; end - t > 1e-12 * h;) {
@@ -492,9 +525,12 @@ bool advance_adaptively(const SystemData& s, State& state, WorkspaceData& w, Sol
       ++report.substeps;
       continue;
     }
-    const double error = distance(s, w.whole, w.halves, w) / s.size / (first_order ? 1 : 3);
+    const double error = distance(s, w.whole, w.halves, w) / s.size / ((1 << order) - 1);
     const double wanted = s.options.error * tau / h;
-    const double factor = error > 0 ? 0.9 * (first_order ? wanted / error : std::sqrt(wanted / error)) : 4;
+    const double ratio = error > 0 ? wanted / error : 1e6;
+    const double factor = 0.9 * (order == 1   ? ratio
+                                 : order == 2 ? std::sqrt(ratio)
+                                              : std::sqrt(std::sqrt(ratio)));
     if (error > wanted && tau > least) {
       part = std::max(least, tau * std::clamp(factor, 0.1, 0.8));
       ++report.substeps;

@@ -85,8 +85,9 @@ double Stepper::gain_of(double t, double h) {
 // step; stops take what hits them.
 double Stepper::rightly_lost() const {
   const bool hit = std::ranges::any_of(w_.limit_active, [](char on) { return on != 0; });
-  if (hit || !(midpoint() || sdirk())) return std::numeric_limits<double>::infinity();
-  return sdirk() ? std::max(w_.at_start.elastic, w_.at_end.elastic) : 0;
+  if (hit || order_of(now_) == 1) return std::numeric_limits<double>::infinity();
+  const bool damps = now_ == Integrator::sdirk || now_ == Integrator::sdirk4;
+  return damps ? std::max(w_.at_start.elastic, w_.at_end.elastic) : 0;
 }
 
 bool Stepper::makes_energy(double t, double h, int depth) {

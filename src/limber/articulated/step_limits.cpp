@@ -41,6 +41,10 @@ void Stepper::lock_motion(const CompiledMotion& m, double t, double h, double ga
   lock.rows = link.dofs;
   lock.C.setIdentity();
   double q1[7], v1[6];
+  if (high_order()) {
+    lock.g = prescribed_acceleration(m, t + gamma * h, h);
+    return;
+  }
   if (sdirk()) {
     prescribed(m, link, t + gamma * h, q1, v1);
     for (int k = 0; k < link.dofs; ++k) lock.g[k] = (v1[k] - w_.v_base[link.v + k]) / (gamma * h);

@@ -1,5 +1,5 @@
-// One time step, taken apart: the integrators (step.cpp), loops (step_loops.cpp), locks and limits
-// (step_limits.cpp). Internal to articulated/.
+// One time step, taken apart: the integrators (step.cpp, step_high_order.cpp), loops (step_loops.cpp), locks
+// and limits (step_limits.cpp). Internal to articulated/.
 #pragma once
 
 #include "limber/articulated/system.h"
@@ -9,7 +9,7 @@ namespace limber::articulated {
 class Stepper {
  public:
   Stepper(const SystemData& s, State& state, WorkspaceData& w, result::SolveReport& report)
-      : s_(s), tree_(s.tree), state_(state), w_(w), report_(report) {}
+      : s_(s), tree_(s.tree), state_(state), w_(w), report_(report), now_(s.options.integrator) {}
 
   // One step, split in halves where the iteration does not converge.
   bool advance(double t, double h, int depth);
@@ -22,18 +22,23 @@ class Stepper {
   using AbaInput = multibody::AbaInput;
   using Link = multibody::Link;
 
+  // What loops hold in a stage: the position where the step ends, or the stage's velocity or acceleration.
+  enum class Rows : std::uint8_t { position, velocity, acceleration };
+
   // A stage: v = v_base + γh a, q = q₀ ⊕ (u_base + γh v), forces at (q, v, t).
   struct Stage {
     double t = 0, h = 0, gamma = 1;
-    bool ends_there = true;      // the step ends at the stage (else, midpoint: at q₀ ⊕ h v)
-    double to_end = 0;           // [s] of the step, seen from u_base: limits are reached at its end
-    bool velocity_rows = false;  // loops hold the stage's velocity (else the position where the step ends)
+    bool ends_there = true;  // the step ends at the stage (else, midpoint: at q₀ ⊕ h v)
+    double to_end = 0;       // [s] of the step, seen from u_base: limits are reached at its end
+    Rows rows = Rows::position;
   };
 
-  // Which of them the attempt at hand is: sdirk also stands in for midpoint.
-  bool sdirk() const { return s_.options.integrator == Integrator::sdirk || closed_stages_; }
-  bool midpoint() const { return s_.options.integrator == Integrator::midpoint && !closed_stages_; }
-  bool euler() const { return s_.options.integrator == Integrator::euler; }
+  bool sdirk() const { return now_ == Integrator::sdirk; }
+  bool midpoint() const { return now_ == Integrator::midpoint; }
+  bool euler() const { return now_ == Integrator::euler; }
+  bool high_order() const {
+    return now_ == Integrator::rk4 || now_ == Integrator::gauss || now_ == Integrator::sdirk4;
+  }
   bool attempt(double t, double h);
   bool solve(double t, double h);
   bool solve_euler(double t, double h);
@@ -43,12 +48,28 @@ class Stepper {
   bool solve_sdirk(double t, double h);
   bool solve_stage(const Stage& stage);
   void place_stage(const Stage& stage);
+  void put_stage(double t);
+  double tolerance_of(double first) const;
+  bool stands_still(int iteration, double change, double previous, double scale, double h) const;
+  bool fail_iteration(double t);
   bool solve_accelerations(const Stage& stage, bool euler);
   void add_implicit_forces();
   AbaInput make_input() const;
   double largest_change() const;
   double velocity_scale(double t, double h) const;
   void follow_motions(double t);
+
+  // Fourth order (step_high_order.cpp).
+  void rates_along(const std::vector<double>& u, const std::vector<double>& v, std::vector<double>& k) const;
+  bool smooth_in_time(double t, double h) const;
+  Vec6 prescribed_acceleration(const CompiledMotion& m, double t, double h) const;
+  void book_field_rate(double t, double share);
+  bool solve_explicitly(double t, double h);
+  bool solve_by_stages(double t, double h);
+  bool solve_gauss(double t, double h);
+  void place_pair(double h);
+  bool improve_one_of_pair(int i, double t, double h, double& change, double& scale);
+  bool end_step(double t, double h);
 
   // Energy (step_energy.cpp).
   static constexpr int max_split_depth = 10;  // a step is halved this often at most
@@ -101,6 +122,7 @@ class Stepper {
   AbaInput input_;
   const double* q_at_ = nullptr;  // where input_ was evaluated
   double h_ = 0;                  // of the attempt
+  Integrator now_;                // that the attempt is taken by: sdirk also stands in for others
   double gain_ = 0;               // [J] that the attempt made of nothing
   double moving_ = 0;             // [J] kinetic in the attempt, and what springs took or gave
   bool closed_stages_ = false;    // sdirk with loops closed at its stages, also for midpoint

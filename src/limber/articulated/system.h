@@ -235,9 +235,14 @@ struct WorkspaceData {
   std::vector<int> limit_changes;  // (limits) in this step
   std::vector<ServoState> servo;   // (6 × drives)
   std::vector<double> q_mid, v_mid, q_end, v_end, a, a_new;
-  std::vector<Vec6> a_body;                     // of the iterate before
-  std::vector<double> u_base, v_base, u;        // of a stage: q_mid = q₀ ⊕ (u_base + γh v_mid)
-  math::Anderson anderson;                      // of the stages' iteration on a
+  std::vector<Vec6> a_body;               // of the iterate before
+  std::vector<double> u_base, v_base, u;  // of a stage: q_mid = q₀ ⊕ (u_base + γh v_mid)
+  math::Anderson anderson;                // of the stages' iteration on a
+  // Fourth order: accelerations, velocities, ways and rates along them of all stages; both of gauss in one
+  // vector.
+  std::vector<std::vector<double>> stage_a, stage_v, stage_u, stage_k;
+  std::vector<double> pair, pair_new;
+  math::Anderson anderson_pair;
   std::unique_ptr<Blocks> blocks;               // null: tree_only
   double load = 1;                              // share of weight, loads, wind and riders that acts
   double dissipated_power = 0, work_power = 0;  // [W] by evaluate()
@@ -270,6 +275,9 @@ multibody::LoopRows loop_rows(const CompiledLoop& l, const LoopState& at, const 
 double largest_gap(const SystemData& s, const std::vector<LoopState>& loops, int* worst = nullptr);
 // The closing joint's rates from the links' twists in M.
 Vec6 loop_rates(const SystemData& s, int loop, const LoopState& at, const std::vector<LinkMotion>& links);
+// What the loop's rows see of an acceleration without any of the joints: T (V_rel × V_a − S̊ rates), in M.
+Vec6 loop_acceleration_bias(const SystemData& s, int loop, const LoopState& at,
+                            const std::vector<LinkMotion>& links);
 Vec6 loop_force(const SystemData& s, int loop, const LoopState& at, const Vec6& rates);  // spring and damper
 double loop_energy(const SystemData& s, int loop, const LoopState& at);
 elastic::JointConfiguration loop_configuration(const CompiledLoop& l, const LoopState& at);
