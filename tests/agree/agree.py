@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The agreement machine: scenes drawn at random, answers that must agree, none by a guessed tolerance.
 
-    agree.py [N] [--minutes M] [--seed S] [--family NAME] [--keep FOLDER] [--limber PATH]
+    agree.py [N] [--minutes M] [--seed S] [--family NAME] [--jobs J] [--keep FOLDER] [--limber PATH]
     agree.py --corpus FOLDER        scenes that failed once, each by its own check
 
 docs/agreement.md says what is checked and why. A scene that fails is made smaller and kept, with what disagreed.
@@ -9,7 +9,9 @@ docs/agreement.md says what is checked and why. A scene that fails is made small
 
 import argparse
 import collections
+import contextlib
 import json
+import multiprocessing
 import sys
 import tempfile
 import time
@@ -33,10 +35,22 @@ def main():
     parser.add_argument("--corpus", type=Path, help="run the scenes of this folder instead")
     parser.add_argument("--keep", type=Path, default=Path("agree-failures"), help="folder for scenes that fail")
     parser.add_argument("--no-shrink", action="store_true")
+    parser.add_argument("--jobs", type=int, default=1, help="processes; the scenes are the same")
     a = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="limber-agree-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
-        machine = Machine(a.limber.resolve(), Path(folder))
+    with memory_folder() as folder, contextlib.closing(machine_in(folder, a.limber)) as machine:
         return run_corpus(machine, a.corpus) if a.corpus else campaign(machine, a)
+
+
+@contextlib.contextmanager
+def memory_folder():
+    with tempfile.TemporaryDirectory(prefix="limber-agree-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
+        yield Path(folder)
+
+
+def machine_in(folder, limber):
+    """With the fork server that was built with this limber, if any."""
+    library = limber.resolve().parent / "tests/agree/liblimber_fork_server.so"
+    return Machine(limber.resolve(), folder, library if library.exists() else None)
 
 
 def verdict(machine, family, case):
@@ -59,6 +73,7 @@ class Tally:
         self.counts = collections.defaultdict(collections.Counter)
         self.kinds = collections.Counter()
         self.reasons = collections.Counter()
+        self.runs = 0
         self.begin = time.monotonic()
 
     def line(self):
@@ -67,33 +82,56 @@ class Tally:
         return f"{n} scenes, {n / max(seconds, 1e-9):.1f} a second, {sum(self.kinds.values())} violations"
 
 
+def judged(machine, seed, family, number):
+    """(family, number, what became of it, why, how often limber ran)."""
+    before = machine.calls
+    found, why = verdict(machine, family, families.FAMILIES[family][0](draw.seeded(seed, family, number), number))
+    return family, number, found, why, machine.calls - before
+
+
+def judge_one(task):
+    """In a process of a pool, which has its own machine."""
+    return judged(judge_one.machine, *task)
+
+
+def enter_pool(folder, limber):
+    judge_one.machine = machine_in(Path(tempfile.mkdtemp(dir=folder)), limber)
+
+
 def campaign(machine, a):
-    tally, chosen = Tally(), a.family or list(families.FAMILIES)
-    end = time.monotonic() + 60 * a.minutes
-    for number in range(a.first, a.first + a.count):
-        for family in chosen:
-            if time.monotonic() > end:
-                return summary(tally, machine)
-            one(machine, a, family, number, tally)
+    tasks = ((a.seed, family, number) for number in range(a.first, a.first + a.count)
+             for family in a.family or list(families.FAMILIES))
+    if a.jobs == 1:
+        return summary(collect((judged(machine, *task) for task in tasks), machine, a))
+    with multiprocessing.Pool(a.jobs, enter_pool, (machine.folder, a.limber)) as pool:
+        return summary(collect(pool.imap(judge_one, tasks, chunksize=7), machine, a))
+
+
+def collect(verdicts, machine, a):
+    tally, end = Tally(), time.monotonic() + 60 * a.minutes
+    for family, number, found, why, runs in verdicts:
+        tally.counts[family][found] += 1
+        tally.runs += runs
+        if found in ("refused", "failed", "unclear"):
+            tally.reasons[f"{family}: {found}: {shorter(why)}"] += 1
+        elif found == "disagrees":
+            tally.kinds[f"{family}: {why.kind}"] += 1
+            tell(machine, a, family, number, why, tally.kinds[f"{family}: {why.kind}"])
         if sys.stderr.isatty():
             print(f"\r{tally.line()}  ", end="", file=sys.stderr, flush=True)
-    return summary(tally, machine)
+        if time.monotonic() > end:
+            break
+    return tally
 
 
-def one(machine, a, family, number, tally):
-    case = families.FAMILIES[family][0](draw.seeded(a.seed, family, number), number)
-    found, why = verdict(machine, family, case)
-    tally.counts[family][found] += 1
-    if found in ("refused", "failed", "unclear"):
-        tally.reasons[f"{family}: {found}: {shorter(why)}"] += 1
-    if found != "disagrees":
-        return
-    tally.kinds[f"{family}: {why.kind}"] += 1
+def tell(machine, a, family, number, why, how_many):
     print(f"{family} {number} (seed {a.seed}): {why}", flush=True)
-    if tally.kinds[f"{family}: {why.kind}"] <= 3:  # further ones of a kind teach little
-        if not a.no_shrink and family != "keys":  # without what acts every key is idle
-            case, why = shrink.shrunk(machine, family, case, why, families, verdict)
-        keep(a.keep, family, a.seed, number, case, why)
+    if how_many > 3:  # further ones of a kind teach little
+        return
+    case = families.FAMILIES[family][0](draw.seeded(a.seed, family, number), number)
+    if not a.no_shrink and family != "keys":  # without what acts every key is idle
+        case, why = shrink.shrunk(machine, family, case, why, families, verdict)
+    keep(a.keep, family, a.seed, number, case, why)
 
 
 def shorter(why):
@@ -123,8 +161,8 @@ def run_corpus(machine, folder):
     return 1 if bad else 0
 
 
-def summary(tally, machine):
-    print(f"\n{tally.line()}, {machine.calls} runs of limber")
+def summary(tally):
+    print(f"\n{tally.line()}, {tally.runs} runs of limber")
     for family, counts in tally.counts.items():
         print(f"  {family:12s} " + ", ".join(f"{counts[k]} {k}" for k in ("agrees", "refused", "failed", "unclear", "disagrees")))
     for title, table in (("why nothing was compared, most often:", tally.reasons.most_common(12)),

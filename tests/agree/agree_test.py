@@ -3,8 +3,12 @@
 
 import argparse
 import copy
+import os
+import signal
+import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 from pathlib import Path
 
@@ -15,7 +19,7 @@ import kinds
 import rewrite
 import shrink
 import text
-from machine import Machine
+from machine import Disagreement, Machine
 
 LIMBER = Path(__file__).resolve().parents[2] / "build/release/limber"
 COUNTS = {"elements", "links", "cut", "at", "between", "modes", "error", "steps", "max_iterations"}  # numbers without a dimension
@@ -70,6 +74,49 @@ class Lies(unittest.TestCase):
                     self.assertEqual(still.kind, why.kind)
                     self.assertLess(len(text.write(small["scene"])), len(text.write(case["scene"])))
         self.assertGreaterEqual(caught, 2)  # joints without a spring tell no lies
+
+
+class Processes(unittest.TestCase):
+    """Calls through the fork server are calls of limber."""
+
+    def setUp(self):
+        library = LIMBER.resolve().parent / "tests/agree/liblimber_fork_server.so"
+        if not library.exists():
+            self.skipTest("no fork server in this build")
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        self.plain, self.forking = (Machine(LIMBER.resolve(), Path(folder), s) for s in (None, library))
+        self.addCleanup(self.forking.close)
+
+    def test_same_codes_and_texts(self):
+        self.plain.write("limber: 1\nbodies: {b: {sphere: 1}}\n")
+        for call in (("--version",), ("check", "scene.yaml"), ("check", "nothing.yaml"), ("check",), ("chekc",)):
+            self.assertEqual(self.plain.call(*call), self.forking.call(*call))
+
+    def test_crash_is_a_signal_and_the_next_call_works(self):
+        code, _, _ = crashing(self.forking)
+        self.assertEqual(code, -signal.SIGSEGV)
+        self.assertEqual(self.forking.call("--version")[0], 0)
+
+    def test_hanging_is_told_and_ended(self):
+        self.forking.server.timeout = 0.3
+        self.plain.write("limber: 1\nbodies: {b: {sphere: 1}}\nrun: {time: 1e6, step: 1e-3}\n")
+        with self.assertRaisesRegex(Disagreement, "hangs"):
+            self.forking.call("run", "scene.yaml")
+        self.assertEqual(self.forking.call("--version")[0], 0)
+
+    def test_jobs_draw_the_same(self):
+        def counts(*options):
+            done = subprocess.run([sys.executable, agree.__file__, "3", "--limber", LIMBER, *options], capture_output=True,
+                                  text=True, check=True)
+            return [line for line in done.stdout.splitlines() if " agrees, " in line]
+        self.assertEqual(counts("--jobs", "2"), counts())
+
+
+def crashing(machine):
+    """A call whose process ends by a signal."""
+    threading.Timer(0.3, lambda: os.kill(machine.server.child, signal.SIGSEGV)).start()
+    machine.write("limber: 1\nbodies: {b: {sphere: 1}}\nrun: {time: 1e6, step: 1e-3}\n")
+    return machine.call("run", "scene.yaml", "--out", "crash")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Asks limber: one process at a time, answers as columns of numbers, and what must hold of every answer.
+"""Asks limber: a process a question, answers as columns of numbers, and what must hold of every answer.
 
 A question is how a scene is asked: "run" or "static" and a method, as in "run articulated" or "static chain".
 """
@@ -8,8 +8,11 @@ import json
 import math
 import os
 import resource
+import select
 import shutil
+import signal
 import subprocess
+import sys
 
 import text
 
@@ -21,8 +24,11 @@ class Disagreement(Exception):
     """Two answers that must agree do not. `kind` says which, without numbers; `size` by how much of their size."""
 
     def __init__(self, kind, details="", size=1.0):
-        super().__init__(f"{kind}: {details}" if details else kind)
-        self.kind, self.size = kind, size
+        super().__init__(kind, details, size)
+        self.kind, self.details, self.size = kind, details, size
+
+    def __str__(self):
+        return f"{self.kind}: {self.details}" if self.details else self.kind
 
 
 class Refused(Exception):
@@ -45,19 +51,65 @@ class Answer:
         return {name: values[-1:] for name, values in self.columns.items()}
 
 
+def hangs(arguments):
+    return Disagreement("hangs", f"limber {' '.join(map(str, arguments))}")
+
+
+class Server:
+    """A limber that is loaded once and forks for every call (fork_server.cpp)."""
+
+    def __init__(self, limber, folder, library, timeout=TIMEOUT):
+        self.folder, self.timeout = folder, timeout
+        self.process = subprocess.Popen([limber], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder, bufsize=0,
+                                        env={**os.environ, "LD_PRELOAD": str(library), "LD_BIND_NOW": "1"})
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def number(self):
+        answer = self.process.stdout.read(4)
+        if len(answer) < 4:
+            raise RuntimeError("the fork server has ended")
+        return int.from_bytes(answer, sys.byteorder, signed=True)
+
+    def call(self, arguments):
+        """Exit code (minus the signal that ended it), stdout, stderr."""
+        assert not any(c in a for a in arguments for c in "\x1f\n")
+        self.process.stdin.write(("\x1f".join(arguments) + "\n").encode())
+        self.child = self.number()
+        in_time = select.select([self.process.stdout], [], [], self.timeout)[0]
+        if not in_time:
+            os.kill(self.child, signal.SIGKILL)
+        status = self.number()
+        if not in_time:
+            raise hangs(arguments)
+        return os.waitstatus_to_exitcode(status), *((self.folder / name).read_text() for name in ("stdout", "stderr"))
+
+
 class Machine:
-    def __init__(self, limber, folder):
+    """fork_server: the library of fork_server.cpp; without it every process is started anew, which takes longer."""
+
+    def __init__(self, limber, folder, fork_server=None):
         self.limber, self.folder, self.calls = str(limber), folder, 0
+        self.server = Server(self.limber, folder, fork_server) if fork_server else None
+
+    def close(self):
+        if self.server:
+            self.server.close()
 
     def call(self, *arguments, most_bytes=None):
-        """Exit code, stdout, stderr. most_bytes: the kernel kills it when a file grows beyond."""
+        """Exit code, stdout, stderr. most_bytes: no file may grow beyond."""
         self.calls += 1
+        if self.server and not most_bytes:
+            return self.server.call(list(map(str, arguments)))
         limit = (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))) if most_bytes else None
         try:
             done = subprocess.run([self.limber, *map(str, arguments)], capture_output=True, text=True, timeout=TIMEOUT,
                                   cwd=self.folder, preexec_fn=limit, check=False)
         except subprocess.TimeoutExpired:
-            raise Disagreement("hangs", f"limber {' '.join(map(str, arguments))}") from None
+            raise hangs(arguments) from None
         return done.returncode, done.stdout, done.stderr
 
     def expect(self, *arguments):
