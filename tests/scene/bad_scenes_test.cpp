@@ -121,6 +121,13 @@ const Bad table[] = {
      "2:57: bodies.a.cylinder.to: the two ends must be apart"},
     {"limber: 1\nbodies: {a: {inertia: [1, 1, 1]}}\n",
      "2:23: bodies.a.inertia: an inertia needs a mass beside it"},
+    {"limber: 1\nbodies: {a: {sphere: 1, first_moment: [0, 0, 1]}}\n",
+     "2:39: bodies.a.first_moment: a centre of mass needs an inertia beside it; else it follows from the "
+     "shapes"},
+    {"limber: 1\nbodies: {a: {mass: 1, inertia: [1, 1, 1], com: [0, 0, 1], first_moment: [0, 0, 1]}}\n",
+     "2:59: bodies.a: give only one of com and first_moment"},
+    {"limber: 1\nbodies: {a: {mass: 1, inertia: [1, 1, 1], first_moment: [0, 0, 2 m]}}\n",
+     "2:64: bodies.a.first_moment[2]: expected a first moment, got a length (\"2 m\")"},
     {"limber: 1\nbodies: {a: {mass: 1, inertia: [1, 1, 9]}}\n",
      "2:32: bodies.a.inertia: no mass has these principal moments (1 + 1 < 9)"},
     {"limber: 1\nbodies: {a: {mass: 1e-320, inertia: [1, 1, 1]}}\n",

@@ -19,6 +19,7 @@ TEST(Bodies, TakeMassFromDensityMassOrMaterial) {
       "  b: {sphere: 10 cm, mass: 2 kg}\n"
       "  c: {cylinder: {radius: 1, length: 2}, material: steel}\n"
       "  d: {mass: 3, com: [0, 0, 1], inertia: [2, 2, 1]}\n"
+      "  d_again: {mass: 3, first_moment: [0, 0, 3 kg*m], inertia: [5, 5, 1]}\n"
       "  e: {shapes: [{box: [1, 1, 1], at: [1, 0, 0]}, {box: [1, 1, 1], at: [-1, 0, 0]}], mass: 4}\n"
       "  f: {capsule: {radius: 1, from: [0, 0, 0], to: [2, 0, 0]}}\n");
   const auto bodies = s.model.bodies();
@@ -29,10 +30,12 @@ TEST(Bodies, TakeMassFromDensityMassOrMaterial) {
   EXPECT_NEAR(bodies[2].inertia.m, 7850 * 2 * pi, 1e-9);
   EXPECT_DOUBLE_EQ(bodies[3].inertia.m, 3);
   EXPECT_DOUBLE_EQ(bodies[3].inertia.I(0, 0), 5);  // 2 + m c²
-  EXPECT_NEAR(bodies[4].inertia.m, 4, 1e-15);
-  EXPECT_NEAR(bodies[4].inertia.I(2, 2), 4 * (1.0 / 6 + 1), 1e-12);
-  EXPECT_NEAR(bodies[5].inertia.com().x(), 1, 1e-12);
-  EXPECT_NEAR(bodies[5].inertia.m, 1000 * pi * (2 + 4.0 / 3), 1e-9);
+  EXPECT_EQ(bodies[4].inertia.h, bodies[3].inertia.h);
+  EXPECT_EQ(bodies[4].inertia.I, bodies[3].inertia.I);
+  EXPECT_NEAR(bodies[5].inertia.m, 4, 1e-15);
+  EXPECT_NEAR(bodies[5].inertia.I(2, 2), 4 * (1.0 / 6 + 1), 1e-12);
+  EXPECT_NEAR(bodies[6].inertia.com().x(), 1, 1e-12);
+  EXPECT_NEAR(bodies[6].inertia.m, 1000 * pi * (2 + 4.0 / 3), 1e-9);
   EXPECT_NEAR(s.model.materials()[0].G, 200e9 / 2.6, 1);
 }
 

@@ -97,11 +97,22 @@ double volume(const ShapeGeometry& shape) {
       shape);
 }
 
+namespace {
+
+// Of a shape, in the axes of its body; R I Rᵀ is symmetric up to rounding, and here to the last bit.
+Inertia in_body(const Inertia& inertia, const Pose& X_BG) {
+  Inertia out = inertia.in_frame(X_BG);
+  out.I(1, 0) = out.I(0, 1), out.I(2, 0) = out.I(0, 2), out.I(2, 1) = out.I(1, 2);
+  return out;
+}
+
+}  // namespace
+
 Inertia solid_inertia(const Shape& shape, double density) {
   const auto of_mesh = [&](const TriangleMesh& mesh) {
     Inertia unit = unit_inertia(mesh);
     unit.m *= density, unit.h *= density, unit.I *= density;
-    return unit.in_frame(shape.X_BG);
+    return in_body(unit, shape.X_BG);
   };
   if (const auto* hull = std::get_if<HullShape>(&shape.geometry)) return of_mesh(triangles_of(*hull->hull));
   if (const auto* mesh = std::get_if<MeshShape>(&shape.geometry)) return of_mesh(*mesh->mesh);
@@ -114,7 +125,7 @@ Inertia solid_inertia(const Shape& shape, double density) {
                [&](const CapsuleShape& s) { return math::capsule_inertia(m, s.radius, s.length); },
                [](const auto&) { return Mat3(Mat3::Zero()); }},
       shape.geometry);
-  return Inertia::about_com(m, Vec3::Zero(), I_G).in_frame(shape.X_BG);
+  return in_body(Inertia::about_com(m, Vec3::Zero(), I_G), shape.X_BG);
 }
 
 // Convex solids seen along the unit direction u: a box shows Σ |u_i| A_i; a cylinder its disc and its side.

@@ -178,8 +178,10 @@ class TreeBuilder : public YAML::EventHandler {
     Open& top = open_.back();
     top.node->size += node->size;
     top.node->height = std::max(top.node->height, node->height + 1);
-    if (top.node->size > limits_.nodes || doc_.nodes.size() > limits_.nodes) {
-      flaw(mark, fmt::format("the scene has more than {} values once aliases are expanded", limits_.nodes));
+    const bool many = doc_.nodes.size() > limits_.values;
+    if (many || top.node->size > doc_.nodes.size() + limits_.nodes) {
+      flaw(mark, many ? fmt::format("the scene has more than {} values", limits_.values)
+                      : fmt::format("aliases add more than {} values", limits_.nodes));
       throw Stop{};
     }
     if (top.node->is_sequence()) {

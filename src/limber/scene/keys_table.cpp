@@ -176,6 +176,9 @@ std::vector<Object> body_objects() {
              {
                  vector("com", length, "centre of mass in the body; with `mass` and `inertia`")
                      .otherwise("[0, 0, 0]"),
+                 vector("first_moment", first_moment,
+                        "mass times centre of mass, instead of `com`; then `inertia` is about the body's "
+                        "origin. For numbers to their last bit, as `limber convert` writes them"),
                  Key{"inertia", Type::inertia,
                      "about the centre of mass, in the body's axes: [xx, yy, zz] or [xx, yy, zz, xy, xz, "
                      "yz], the "
@@ -198,7 +201,7 @@ std::vector<Object> body_objects() {
                      .otherwise("the scene's"),
              },
              look_keys()}),
-       {one_geometry_or_shapes(), {{"density", "mass", "material"}, false}},
+       {one_geometry_or_shapes(), {{"density", "mass", "material"}, false}, {{"com", "first_moment"}, false}},
        "",
        "bodies:\n"
        "  palm: {box: [40 mm, 40 mm, 10 mm], density: 1240 kg/m3, fixed: true, points: {left: [-15 mm, 0, 5 "

@@ -74,7 +74,8 @@ std::vector<Shape> read_shapes(const Fields& fields) {
   for_each_item(fields, "shapes", ObjectType::shape, [&](const Fields& item) {
     const Pose X = item.pose();
     if (auto shape = read_geometry(item)) {
-      shape->X_BG = X * shape->X_BG;
+      // A product with the identity would lose the signs of zeros.
+      shape->X_BG = shape->X_BG.R.isIdentity(0) && shape->X_BG.p.isZero(0) ? X : X * shape->X_BG;
       shapes.push_back(*shape);
     }
   });
@@ -97,6 +98,7 @@ Inertia explicit_inertia(const Fields& fields) {
     I(0, 2) = I(2, 0) = (*x)[4];
     I(1, 2) = I(2, 1) = (*x)[5];
   }
+  if (fields.has("first_moment")) return {mass, fields.vector("first_moment"), I};
   return Inertia::about_com(mass, fields.vector("com"), I);
 }
 
@@ -120,8 +122,9 @@ void check_masses(const Fields& fields, const std::vector<Shape>& shapes) {
 
 Inertia read_inertia(const Fields& fields, const std::vector<Shape>& shapes) {
   if (fields.has("inertia")) return explicit_inertia(fields);
-  if (fields.has("com"))
-    fields.error("com", "a centre of mass needs an inertia beside it; else it follows from the shapes");
+  for (const char* key : {"com", "first_moment"})
+    if (fields.has(key))
+      fields.error(key, "a centre of mass needs an inertia beside it; else it follows from the shapes");
   if (shapes.empty()) {
     const bool given = fields.has("shapes") || fields.nearly_has("box") || fields.nearly_has("sphere") ||
                        fields.nearly_has("cylinder") || fields.nearly_has("capsule") || fields.has("hull") ||

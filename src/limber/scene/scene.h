@@ -35,7 +35,8 @@ class SceneError : public std::runtime_error {
 struct Limits {
   std::size_t file_bytes = 64u << 20;
   int depth = 64;
-  std::size_t nodes = 4'000'000;     // after aliases are expanded
+  std::size_t values = 10'000'000;   // of the file itself: 50,000 bodies written out in full have 5e6
+  std::size_t nodes = 4'000'000;     // that aliases or repetition add
   std::size_t entities = 2'000'000;  // bodies, joints, springs, … that short forms may make
 };
 

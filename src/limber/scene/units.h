@@ -24,8 +24,8 @@ namespace dimension {
 inline constexpr Dimension number{}, length{1, 0, 0, 0}, area{2, 0, 0, 0}, mass{0, 1, 0, 0}, time{0, 0, 1, 0},
     angle{0, 0, 0, 1}, velocity{1, 0, -1, 0}, angular_velocity{0, 0, -1, 1}, acceleration{1, 0, -2, 0},
     force{1, 1, -2, 0}, torque{2, 1, -2, 0}, pressure{-1, 1, -2, 0}, density{-3, 1, 0, 0},
-    inertia{2, 1, 0, 0}, stiffness{0, 1, -2, 0}, torsional_stiffness{2, 1, -2, -1}, damping{0, 1, -1, 0},
-    torsional_damping{2, 1, -1, -1}, force_per_length{0, 1, -2, 0}, rate{0, 0, -1, 0};
+    first_moment{1, 1, 0, 0}, inertia{2, 1, 0, 0}, stiffness{0, 1, -2, 0}, torsional_stiffness{2, 1, -2, -1},
+    damping{0, 1, -1, 0}, torsional_damping{2, 1, -1, -1}, force_per_length{0, 1, -2, 0}, rate{0, 0, -1, 0};
 }  // namespace dimension
 
 std::string name_of(const Dimension& d);     // "a length", "a time", "a pure number", else "m^2 kg/s"

@@ -148,7 +148,14 @@ double unrounded(double guess, double wanted, const auto& read) {
   return guess;
 }
 
-// Centre of mass and moments about it, such that Inertia::about_com gives back the same bits.
+// Entries of a tensor as the key `inertia` has them.
+std::string tensor_text(const Mat3& I) {
+  const double entries[] = {I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2)};
+  return list(entries, 6);
+}
+
+// Centre of mass and moments about it where Inertia::about_com gives back the same bits; else, as no product
+// is every number, the first moment and moments about the origin.
 void add_inertia(Flow& flow, const Inertia& inertia) {
   const double m = inertia.m;
   Vec3 com = inertia.com();
@@ -158,10 +165,16 @@ void add_inertia(Flow& flow, const Inertia& inertia) {
     return unrounded(inertia.I(i, j) + shift(i, j), inertia.I(i, j),
                      [&](double x) { return x - shift(i, j); });
   };
-  const double moments[] = {moment(0, 0), moment(1, 1), moment(2, 2),
-                            moment(0, 1), moment(0, 2), moment(1, 2)};
-  flow.add("mass", number(m)).add_if(com != Vec3::Zero() || has_negative_zero(com), "com", vector(com));
-  flow.add("inertia", list(moments, 6));
+  Mat3 I_com;
+  for (int i = 0; i < 3; ++i)
+    for (int j = i; j < 3; ++j) I_com(i, j) = I_com(j, i) = moment(i, j);
+  flow.add("mass", number(m));
+  if (const Inertia read = Inertia::about_com(m, com, I_com); read.h != inertia.h || read.I != inertia.I) {
+    flow.add("first_moment", vector(inertia.h)).add("inertia", tensor_text(inertia.I));
+    return;
+  }
+  flow.add_if(com != Vec3::Zero() || has_negative_zero(com), "com", vector(com));
+  flow.add("inertia", tensor_text(I_com));
 }
 
 class Writer {
