@@ -41,7 +41,7 @@ EnergyWatch::EnergyWatch(const Model& model, const result::Layout& layout)
 void EnergyWatch::look(const result::Snapshot& s) {
   for (Column& c : columns_)
     c.low = std::min(c.low, s.scalars[c.at]), c.high = std::max(c.high, s.scalars[c.at]);
-  if (remainder_ >= 0) last_ = s.scalars[remainder_];
+  if (remainder_ >= 0 && std::abs(s.scalars[remainder_]) > std::abs(worst_)) worst_ = s.scalars[remainder_];
   // Rounding of places is work of the loads.
   double force = 0;
   for (const PointLoad& l : model_.point_loads()) force += l.force.value(s.time).norm();
@@ -60,13 +60,13 @@ std::string EnergyWatch::verdict() const {
     largest = std::max(largest, c.high - c.low);
     size = std::max({size, std::abs(c.high), std::abs(c.low)});
   }
-  if (remainder_ < 0 || !(std::abs(last_) > std::max({least, much * largest, rounding * size, rounding_})))
+  if (remainder_ < 0 || !(std::abs(worst_) > std::max({least, much * largest, rounding * size, rounding_})))
     return "";
   return fmt::format(
       "the integrator itself {} {:.3g} J, {:.0f} % of the largest change of an energy{}: a shorter step or "
       "one of second order {} less",
-      last_ > 0 ? "made" : "lost", std::abs(last_), 100 * std::abs(last_) / largest,
-      keeps_ ? ", and nothing here takes or makes any" : "", last_ > 0 ? "makes" : "loses");
+      worst_ > 0 ? "made" : "lost", std::abs(worst_), 100 * std::abs(worst_) / largest,
+      keeps_ ? ", and nothing here takes or makes any" : "", worst_ > 0 ? "makes" : "loses");
 }
 
 GapWatch::GapWatch(const result::Layout& layout, double allowed) : allowed_(allowed) {

@@ -11,8 +11,9 @@
 
 namespace limber::sim {
 
-// Says when the integrator itself took or made a large part of the energies that changed. In a structure in
-// which nothing takes any, the motion is then another one than the scene's: the run has failed.
+// Says when the integrator itself has at any frame taken or made a large part of the energies that changed.
+// In a structure in which nothing takes any, the motion is then another one than the scene's: the run has
+// failed.
 class EnergyWatch {
  public:
   EnergyWatch(const Model& model, const result::Layout& layout);
@@ -28,7 +29,7 @@ class EnergyWatch {
   std::vector<Column> columns_;
   const Model& model_;
   int remainder_ = -1, dissipated_ = -1;
-  double last_ = 0, rounding_ = 0;                                                     // [J]
+  double worst_ = 0, rounding_ = 0;                                                    // [J]
   Vec3 low_ = Vec3::Constant(std::numeric_limits<double>::infinity()), high_ = -low_;  // of all places
   bool keeps_;  // nothing has taken energy
 };
