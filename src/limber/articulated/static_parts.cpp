@@ -120,9 +120,10 @@ std::vector<StaticPart> static_parts(const SystemData& s) {
   Parts parts(s);
   const std::vector<std::vector<int>> lists = parts.lists();
   std::vector<StaticPart> out;
-  if (lists.size() < 2) return out;
   for (const std::vector<int>& list : lists) {
-    auto data = std::make_shared<SystemData>(elastic::LinkedModel{parts.model_of(list), {}}, s.options);
+    Model model = parts.model_of(list);
+    if (model.bodies().size() == s.model.bodies().size()) break;  // the whole
+    auto data = std::make_shared<SystemData>(elastic::LinkedModel{std::move(model), {}}, s.options);
     StaticPart part{System(data), {}};
     // Bodies keep their order, so that one walk finds them again.
     int i = 0;

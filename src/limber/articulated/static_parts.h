@@ -12,7 +12,7 @@ struct StaticPart {
   std::vector<int> link;  // (links of system) the same link of the whole
 };
 
-// Two parts or more; none if all that can move hangs together.
+// None if all bodies hang together; what stands still beside the only part that moves is left out of it.
 std::vector<StaticPart> static_parts(const SystemData& s);
 
 }  // namespace limber::articulated
