@@ -110,14 +110,15 @@ viewer-campaign: deps-test ## every shipped scene in the browser, live and as a 
 
 AGREE ?= 10000
 AGREE_SEED ?= 1
+ROUND_TRIP ?= 1000
 AGREE_OPTIONS ?=
 .PHONY: agree
 agree: deps-test build ## draw AGREE scenes a family and hold answers that must agree against each other; hours
 	@$(PYTHON) tests/agree/agree.py $(AGREE) --seed $(AGREE_SEED) --limber $(LIMBER) --keep build/agree-failures $(AGREE_OPTIONS)
 
 .PHONY: round-trip
-round-trip: deps-test build ## run every shipped scene and what `limber convert --to yaml` makes of it: the same bits
-	@$(PYTHON) tests/scene/round_trip.py --limber $(LIMBER) scenes/*.yaml
+round-trip: deps-test build ## run shipped and ROUND_TRIP drawn scenes, and what `limber convert --to yaml` makes of them: the same bits
+	@$(PYTHON) tests/scene/round_trip.py --limber $(LIMBER) --generated $(ROUND_TRIP) --keep build/round-trip-failures scenes/*.yaml
 
 .PHONY: bench
 bench: build ## measure a step and print ratios against a baseline of the same run

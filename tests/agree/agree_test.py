@@ -22,7 +22,8 @@ import text
 from machine import Disagreement, Machine
 
 LIMBER = Path(__file__).resolve().parents[2] / "build/release/limber"
-COUNTS = {"elements", "links", "cut", "at", "between", "modes", "error", "steps", "max_iterations"}  # numbers without a dimension
+COUNTS = {"elements", "links", "cut", "at", "between", "modes", "error", "steps", "max_iterations",
+          "triangles", "levels", "branches", "rungs", "bodies", "kind", "seed"}  # numbers without a dimension
 
 
 def cases(count):
@@ -98,7 +99,7 @@ class Processes(unittest.TestCase):
         self.assertEqual(self.forking.call("--version")[0], 0)
 
     def test_hanging_is_told_and_ended(self):
-        self.forking.server.timeout = 0.3
+        self.forking.server.timeout = 1
         self.plain.write("limber: 1\nbodies: {b: {sphere: 1}}\nrun: {time: 1e6, step: 1e-3}\n")
         with self.assertRaisesRegex(Disagreement, "hangs"):
             self.forking.call("run", "scene.yaml")

@@ -6,6 +6,7 @@ What a method refuses by its row of docs/methods.md is not drawn for it (`Takes`
 import math
 import random
 
+import kinds
 import vec
 
 RUN = {"time": 0.2, "step": 0.002, "frame": 0.02}
@@ -47,8 +48,26 @@ def of_time(rng):
                        f"min(t/{rng.uniform(0.05, 0.2):.6g}, 1)"])
 
 
+def table(rng, last, value):
+    """A function of time by points, perhaps repeated."""
+    times = sorted(rng.uniform(0, last) for _ in range(rng.randint(2, 4)))
+    out = {"table": [[t, *value()] for t in times]}
+    if some(rng, 0.3):
+        out["periodic"] = True
+    return out
+
+
+def of_time_times(rng, value):
+    """A number times a function of time."""
+    if some(rng, 0.1):
+        return table(rng, 0.2, lambda: [value * rng.uniform(-1, 1)])
+    return f"{value:.6g}*{of_time(rng)}"
+
+
 def vector_of_time(rng, size):
     v = vec.scaled(size * rng.uniform(0.2, 1), vec.random_unit(rng))
+    if some(rng, 0.12):
+        return table(rng, 0.2, lambda: vec.scaled(rng.uniform(-1, 1), v) if some(rng, 0.5) else vec.scaled(size, vec.random_unit(rng)))
     f = of_time(rng)
     return v if f == "1" else [f"({x!r})*{f}" for x in v]
 
@@ -59,6 +78,8 @@ def gravity(rng):
     g = [0, 0, -9.81] if some(rng, 0.4) else vec.scaled(rng.uniform(2, 12), vec.random_unit(rng))
     if some(rng, 0.15):
         return [f"({x!r})*{of_time(rng)}" for x in g]
+    if some(rng, 0.05):
+        return table(rng, 0.2, lambda: vec.scaled(rng.uniform(0, 1), g))
     return g
 
 
@@ -138,16 +159,18 @@ def drive(rng, joint, takes):
                                ("position", takes.position), ("velocity", takes.velocity)) if ok]
     choice = rng.choice(choices) if choices else None
     if choice == "servo":
-        servo = {"target": f"{rng.uniform(-size, size):.6g}*{of_time(rng)}", "kp": strong * rng.uniform(0.3, 1)}
+        servo = {"target": of_time_times(rng, rng.uniform(-size, size)), "kp": strong * rng.uniform(0.3, 1)}
         if some(rng, 0.7):
             servo["kd"] = servo["kp"] * rng.uniform(0.001, 0.02)
         if takes.max_force and some(rng, 0.3):
             servo["max_force"] = strong * size * rng.uniform(0.1, 1)
         joint["drive"] = {"servo": servo}
     elif choice == "force":
-        joint["drive"] = {"force": f"{strong * size * rng.uniform(-0.3, 0.3):.6g}*{of_time(rng)}"}
+        joint["drive"] = {"force": of_time_times(rng, strong * size * rng.uniform(-0.3, 0.3))}
     elif choice == "motion":
         joint["motion"] = f"{rng.uniform(-size, size):.6g}*sin({rng.uniform(2, 9):.6g}*t)"
+        if some(rng, 0.1):
+            joint["motion"] = table(rng, 0.2, lambda: [rng.uniform(-size, size)])
         for key in ("limits", "restitution"):
             joint.pop(key, None)
     elif choice == "position":
@@ -180,12 +203,12 @@ def add_tree(rng, scene, takes, count, parents, size=0.2):
             scene["bodies"][name]["linear_drag"] = rng.uniform(0.1, 2)
         if takes.drag and some(rng, 0.1):
             scene["bodies"][name]["angular_drag"] = rng.uniform(0.01, 0.1)
-        kinds = ["revolute"] * 6 + ["prismatic", "universal", "spherical", "spherical", "fixed"]
+        types = ["revolute"] * 6 + ["prismatic", "universal", "spherical", "spherical", "fixed"]
         if takes.method == "articulated":
-            kinds += ["planar"]
+            types += ["planar"]
         if takes.free and parent is None:
-            kinds += ["free"]
-        joint = {"type": rng.choice(kinds), "child": name, "at": list(origin)}
+            types += ["free"]
+        joint = {"type": rng.choice(types), "child": name, "at": list(origin)}
         if parent:
             joint["parent"] = parent
         axes(rng, joint)
@@ -220,13 +243,13 @@ def add_spatial(rng, scene, takes):
     """Hinge, ball, ball, hinge: a closed chain in space."""
     corners = [[0, 0, 0], [0.02, 0.05, 0.2], [0.3, 0.1, 0.25], [0.3, 0, 0]]
     corners = [vec.add(c, vec.scaled(0.04, vec.random_unit(rng))) for c in corners]
-    kinds = [("revolute", vec.random_unit(rng)), ("spherical", None), ("spherical", None), ("revolute", vec.random_unit(rng))]
+    types = [("revolute", vec.random_unit(rng)), ("spherical", None), ("spherical", None), ("revolute", vec.random_unit(rng))]
     if some(rng, 0.5):
-        kinds[1] = ("universal", vec.random_unit(rng))
-    add_ring(rng, scene, takes, corners, kinds)
+        types[1] = ("universal", vec.random_unit(rng))
+    add_ring(rng, scene, takes, corners, types)
 
 
-def add_ring(rng, scene, takes, corners, kinds):
+def add_ring(rng, scene, takes, corners, types):
     """Bodies between corners, joints at them; the last closes the loop with the world."""
     n, first = len(corners) - 1, len(scene["bodies"])
     for i in range(n):
@@ -234,7 +257,7 @@ def add_ring(rng, scene, takes, corners, kinds):
         at = vec.scaled(0.5, vec.add(corners[i], corners[i + 1]))
         scene["bodies"][name] = {"at": at, **solid(rng, 0.1)}
         probe(scene, quantity="position", on=name)
-    for i, (kind, axis) in enumerate(kinds):
+    for i, (kind, axis) in enumerate(types):
         joint = {"type": kind, "at": corners[i]}
         if axis:
             joint["axis"] = axis
@@ -285,7 +308,7 @@ def add_loads(rng, scene, size=3, most=2):
             load["moment"] = vector_of_time(rng, 0.1 * size)
         if some(rng, 0.3):
             load["follows"] = True
-        if some(rng, 0.2):
+        if some(rng, 0.2) and not any(isinstance(load.get(k), dict) for k in ("force", "moment")):
             load["ramp"] = rng.uniform(0.02, 0.3)
         scene["loads"][f"l{k}"] = load
 
@@ -356,4 +379,6 @@ def radius(scene):
     for b in scene.get("beams", {}).values():
         if isinstance(b["path"], list):
             places += b["path"]
-    return max([math.sqrt(sum(x * x for x in p)) for p in places] + [0.1])
+    long = [entry.get("length", entry.get("spacing", entry.get("coil", 0))) * (entry.get("links") or entry.get("levels") or
+            entry.get("rungs") or entry["bodies"]) for section in kinds.SHORT_FORMS for entry in scene.get(section, {}).values()]
+    return max([math.sqrt(sum(x * x for x in p)) for p in places] + long + [0.1])

@@ -2,13 +2,15 @@
 
 import math
 
+import draw
+import kinds
 import vec
 from draw import gravity, new_scene, probe, some, vector_of_time
 
 
-def path(rng, length, kinds=("straight", "straight", "points", "arc", "helix", "spline")):
+def path(rng, length, choices=("straight", "straight", "points", "arc", "helix", "spline")):
     """A path of a given length, a bend of at most 30 degrees a corner: threads refuse sharp ones."""
-    kind = rng.choice(kinds)
+    kind = rng.choice(choices)
     if kind == "arc":
         angle = rng.uniform(0.3, 2)
         direction = vec.random_unit(rng)
@@ -234,12 +236,34 @@ def add_contact(rng, scene, stuff, period):
         scene["contact"]["planes"] = [{"at": vec.scaled(-stuff.length * 0.05 - 3 * stuff.radius, [0, 0, 1]), "normal": [0, 0, 1]}]
         scene["beams"]["a"]["path"] = [[0, 0, 0], [stuff.length, 0, 0]]
     else:
-        scene["bodies"]["stone"] = {"sphere": 0.05 * stuff.length, "fixed": True,
+        scene["bodies"]["stone"] = {**stone(rng, 0.05 * stuff.length), "fixed": True,
                                     "at": [stuff.length / 2, 0.01 * stuff.length, -0.08 * stuff.length - 3 * stuff.radius]}
         scene["beams"]["a"]["path"] = [[0, 0, 0], [stuff.length, 0, 0]]
     scene["loads"]["down"] = {"along": "a", "force_per_length": [0, 0, -stuff.force / stuff.length * rng.uniform(1, 5)]}
     scene["run"]["thread"]["substep"] = scene["run"]["step"] / 2
     probe(scene, quantity="overlap")
+
+
+def stone(rng, r):
+    """A solid that reaches as far as r, or ground as high."""
+    kind = rng.choice(["sphere", "box", "capsule", "cylinder", "hull", "mesh", "height_field"])
+    if kind == "sphere":
+        return {"sphere": r}
+    if kind == "box":
+        return {"box": [2 * r, 3 * r, 2 * r]}
+    if kind in ("capsule", "cylinder"):
+        return {kind: {"radius": r, "length": 4 * r}, "rotate": [math.pi / 2 + rng.uniform(-0.3, 0.3), 0, 0]}
+    if kind == "height_field":
+        rows = [[r * rng.uniform(0.5, 1) for _ in range(4)] for _ in range(4)]
+        return {"height_field": {"size": [30 * r, 10 * r], "rows": rows}}
+    return {kind: tetrahedron(r)[kind]}
+
+
+def tetrahedron(r):
+    """Its corners at a distance r, one edge up."""
+    a, b = r, r * math.sqrt(0.5)
+    corners = [[-a, 0, b], [a, 0, b], [0, -a, -b], [0, a, -b]]
+    return {"hull": {"points": corners}, "mesh": {"vertices": corners, "triangles": [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]}}
 
 
 def add_hand(rng, scene, stuff):
@@ -255,13 +279,36 @@ def histories(rng, question):
     scene = beams(rng, "static chain")
     scene["run"] = {"time": 1, "steps": rng.choice([4, 5])}
     names = list(scene["beams"])
+    age(rng, scene)
     scene["materials"]["m2"] = {**scene["materials"]["m"], "E": scene["materials"]["m"]["E"] * rng.uniform(1.2, 3)}
+    scene["sections"]["s2"] = {"circle": max(x for _, x in kinds.walk(scene["sections"]["s"])) * rng.uniform(0.7, 1.3)}
     changes = []
     for _ in range(rng.randint(0, 2)):
-        change = {"at": round(rng.uniform(0.1, 0.9), 3), "beam": rng.choice(names)}
-        kind = rng.choice(["material", "cut"])
-        change.update({"material": "m2"} if kind == "material" else {"cut": 0.5})
-        changes.append(change)
+        kind = rng.choice(["material", "section", "cut"] + ["grow"] * (len(names) > 1))
+        change = {"at": round(rng.uniform(0.1, 0.9), 3), "beam": "b" if kind == "grow" else rng.choice(names)}
+        changes.append({**change, **{"material": {"material": "m2"}, "section": {"section": "s2"}, "cut": {"cut": 0.5},
+                                     "grow": {"grow": True}}[kind]})
     if changes:
         scene["changes"] = changes
+    for tie in scene.get("ties", {}).values():
+        if "to" in tie:
+            continue
+        if some(rng, 0.5):
+            tie["shift"] = [f"{scale * rng.uniform(-0.02, 0.02):.6g}*t" for scale in 3 * [draw.radius(scene)]]
+        if some(rng, 0.3):
+            tie["turn"] = [f"{rng.uniform(-0.2, 0.2):.6g}*t" for _ in range(3)]
     return scene
+
+
+def age(rng, scene):
+    """Creep, fatigue and a strength, of the stresses that bend a beam by about its length."""
+    material = scene["materials"]["m"]
+    stress = material["E"] * max(x for _, x in kinds.walk(scene["sections"]["s"])) / draw.radius(scene)
+    law = lambda: {"rate": rng.uniform(0.05, 1), "stress": stress * rng.uniform(0.2, 2), "exponent": rng.choice([0, 1, 1, 2, 3.5])}
+    for key, share in (("creep", 0.4), ("fatigue", 0.3)):
+        if some(rng, share):
+            material[key] = law()
+    if some(rng, 0.2):
+        material["strength"] = stress * rng.uniform(0.2, 3)
+    if some(rng, 0.2):
+        material["yield"] = stress * rng.uniform(0.2, 3)

@@ -1,5 +1,6 @@
 """More scenes: rows of links by their short form, and bodies that touch each other under a reduced model."""
 
+import draw_beams
 import vec
 from draw import Takes, add_tree, finish, new_scene, probe, some, vector_of_time
 
@@ -56,6 +57,17 @@ def finish_links(rng, scene, takes):
         scene["run"].update(step=0.01, time=0.5, frame=0.05)
 
 
+def toy(rng):
+    kind = rng.choice(["sphere", "sphere", "box", "box", "capsule", "cylinder", "hull", "mesh"])
+    if kind == "sphere":
+        return {"sphere": 0.05}
+    if kind == "box":
+        return {"box": [rng.uniform(0.04, 0.1) for _ in range(3)]}
+    if kind in ("capsule", "cylinder"):
+        return {kind: {"radius": rng.uniform(0.02, 0.04), "length": 0.06}}
+    return {kind: draw_beams.tetrahedron(0.05)[kind]}
+
+
 def touching(rng, question):
     """An arm that is reduced, and bodies that fall on ground and on each other."""
     takes = Takes(question)
@@ -66,14 +78,20 @@ def touching(rng, question):
         body = {"at": [1 + 0.3 * rng.uniform(-1, 1), 0.3 * rng.uniform(-1, 1), 0.08 + 0.15 * k], "mass": rng.uniform(0.2, 2),
                 "velocity": vec.scaled(rng.uniform(0, 1), vec.random_unit(rng)),
                 "rotate": vec.scaled(rng.uniform(0, 2), vec.random_unit(rng))}
-        body.update({"sphere": 0.05} if some(rng, 0.5) else {"box": [rng.uniform(0.04, 0.1) for _ in range(3)]})
+        body.update(toy(rng))
         if some(rng, 0.3):
             body["friction"] = rng.uniform(0, 1)
         scene["bodies"][f"toy{k}"] = body
         probe(scene, quantity="position", on=f"toy{k}")
     scene["contact"] = {"friction": rng.uniform(0, 0.8)}
-    if some(rng, 0.6):
+    ground = rng.choice(["plane", "plane", "field", "field", "mesh"])
+    if ground == "plane":
         scene["contact"]["planes"] = [{"at": [0, 0, 0], "normal": [0, 0, 1]}]
+    elif ground == "mesh":  # a roof: two slopes
+        x, y, z = 1.0, 1.0, 0.1
+        corners = [[-x, -y, -z], [0, -y, 0], [x, -y, -z], [-x, y, -z], [0, y, 0], [x, y, -z]]
+        scene["bodies"]["ground"] = {"fixed": True, "at": [1, 0, 0], "mesh": {
+            "vertices": corners, "triangles": [[0, 1, 4], [0, 4, 3], [1, 2, 5], [1, 5, 4], [0, 3, 5], [0, 5, 2], [0, 2, 1], [3, 4, 5]]}}
     else:
         heights = [[0.02 * rng.uniform(-1, 1) for _ in range(4)] for _ in range(4)]
         scene["bodies"]["ground"] = {"fixed": True, "at": [1, 0, 0], "height_field": {"size": [2, 2], "rows": heights}}

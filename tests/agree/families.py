@@ -8,13 +8,15 @@ import compare
 import draw
 import draw_beams
 import draw_more
+import draw_short
 import kinds
 import rewrite
 import vec
 from machine import Disagreement, Failed, Refused, Unclear
 
 GENERATORS = {"mechanism": draw.mechanism, "beams": draw_beams.beams, "threads": draw_beams.threads,
-              "histories": draw_beams.histories, "links": draw_more.links, "touching": draw_more.touching}
+              "histories": draw_beams.histories, "links": draw_more.links, "touching": draw_more.touching,
+              "shorts": draw_short.shorts}
 
 
 # Written differently, same physics
@@ -25,7 +27,8 @@ QUESTIONS = [(8, "run articulated", "mechanism"), (3, "static articulated", "mec
              (2, "run articulated", "beams"), (1, "run rom", "beams"), (1, "run adaptive", "beams"),
              (4, "run thread", "threads"), (2, "static thread", "threads"), (1, "run articulated", "links"),
              (1, "run adaptive", "links"), (1, "static articulated", "links"), (1, "run rom", "touching"),
-             (1, "history chain", "histories")]
+             (2, "history chain", "histories"), (1, "run articulated", "shorts"), (1, "static articulated", "shorts"),
+             (1, "run adaptive", "shorts")]
 
 
 def draw_written(rng, number):
@@ -49,11 +52,11 @@ def check_written(machine, case):
         rng = draw.seeded(case["seed"], way)
         case["at"] = way
         if way in ("converted", "resumed"):
-            other = (as_converted if way == "converted" else as_resumed)(machine, scene, question, rng)
+            other = as_converted(machine, scene, question) if way == "converted" else as_resumed(machine, scene, answer, question, rng)
             if other is None:
                 continue
             d = compare.differences(base, compare.groups(other, scene))
-            short = way == "converted" and "linkages" in scene  # written out by products of poses, which round
+            short = way == "converted" and any(s in scene for s in kinds.SHORT_FORMS)  # written out by products of poses, which round
             report(way, question, d, {n: compare.FLOOR * scale[n] if short else 0.0 for n in d}, scale)
             continue
         try:
@@ -103,21 +106,20 @@ def report(way, question, found, limit, scale):
                            f"{name} by {found[name]:.3g}, allowed {limit[name]:.3g}", bad[name])
 
 
-def as_converted(machine, scene, question, rng):
+def as_converted(machine, scene, question):
     full = machine.convert(scene)
     try:
-        return machine.ask(full, question)
+        return machine.ask(full, question, *machine.times(scene))
     except Refused as refusal:
         raise Disagreement(f"converted, {question}: refused", str(refusal)) from None
 
 
-def as_resumed(machine, scene, question, rng):
-    size = (machine.folder / "out" / "frames").stat().st_size
+def as_resumed(machine, scene, answer, question, rng):
     try:
-        answer, code = machine.interrupted(scene, question.split(" ")[1], int(size * rng.uniform(0.5, 0.95)))
+        resumed, code = machine.interrupted(scene, question.split(" ")[1], int(answer.more["frames_size"] * rng.uniform(0.5, 0.95)))
     except Unclear:
         return None
-    return answer if code not in (0,) else None
+    return resumed if code != 0 else None
 
 
 def narrow_written(case):
@@ -142,6 +144,7 @@ def smooth(scene):
     for s in out.get("springs", {}).values():
         s.pop("tension_only", None)
     jumps = lambda v: v.replace("if(t < 0.1, 0, 1)", "sin(4*t)") if isinstance(v, str) and "if(" in v else v
+    replace_tables(out, lambda rows: rows[0][1:])
     for path, value in list(kinds.walk(out)):
         if isinstance(value, str):
             value = jumps(value)
@@ -149,11 +152,22 @@ def smooth(scene):
     return out
 
 
+def replace_tables(value, constant):
+    """Functions of time by points as constants: a number or a vector."""
+    for key, entry in list(value.items() if isinstance(value, dict) else enumerate(value)):
+        if isinstance(entry, dict) and "table" in entry:
+            fixed = constant(entry["table"])
+            value[key] = fixed if len(fixed) > 1 else fixed[0]
+        elif isinstance(entry, (dict, list)):
+            replace_tables(entry, constant)
+
+
 def draw_integrators(rng, number):
     generator = rng.choice(["mechanism", "mechanism", "beams"])
     scene = smooth(GENERATORS[generator](rng, "run articulated"))
     for key in ("integrator", "error", "solver", "from"):
         scene["run"].pop(key, None)
+    scene["run"]["time"] /= 2  # of a dozen runs
     for spring in scene["springs"].values():
         spring["rest_length"] = 0  # no singular length on the way
     return {"scene": scene}
@@ -223,8 +237,9 @@ def check_integrators(machine, case):
 
 
 def steady(scene):
-    """Everything as it acts at t = 0."""
+    """Everything as it acts at one time."""
     out = copy.deepcopy(scene)
+    replace_tables(out, lambda rows: rows[len(rows) // 2][1:])
     for path, value in list(kinds.walk(out)):
         if isinstance(value, str):
             kinds.put(out, path, kinds.with_time(value, "0.05"))
@@ -428,7 +443,8 @@ ACTING = {"materials": {"E", "density"}, "sections": {"circle", "outer", "width"
           "joints": {"stiffness", "damping", "rest", "position", "velocity", "target", "kp", "kd", "force"},
           "loops": {"stiffness", "damping"}, "springs": {"stiffness", "damping", "rest_length"},
           "loads": {"force", "moment", "force_per_length"}, "gravity": {"gravity"}, "bodies": {"mass", "density", "linear_drag"},
-          "wind": {"velocity"}, "beams": {"damping", "air_damping", "velocity"}}
+          "wind": {"velocity"}, "beams": {"damping", "air_damping", "velocity"},
+          **{section: {"stiffness", "damping", "mass", "density", "length", "spacing", "linear_drag"} for section in kinds.SHORT_FORMS}}
 MOVING = {"damping", "velocity", "kd", "linear_drag", "air_damping"}  # what a rest does not know
 
 
@@ -436,22 +452,27 @@ def matters(scene, question, path):
     """Numbers that cannot pass by: not what acts beyond a bound only, or on what is held."""
     section = path[0]
     key = next((k for k in reversed(path) if isinstance(k, str)), None)
-    if key not in ACTING.get(section, ()) or question.startswith("static") and key in MOVING:
+    rest = not question.startswith("run")
+    if key not in ACTING.get(section, ()) or rest and key in MOVING:
         return False
-    stops = any("limits" in j for j in scene.get("joints", {}).values())
-    if question.startswith("static") and stops:  # it may stand at one
+    stops = any("limits" in e for s in kinds.LINKS for e in scene.get(s, {}).values())
+    if rest and stops:  # it may stand at one
         return False
-    flat = any(1 in l.get("axis", ()) for l in scene.get("loops", {}).values())
+    if key == "position" and (rest or scene["run"].get("from") == "static"):  # where the search for a rest begins
+        return False
+    flat = any(1 in l.get("axis", ()) for l in scene.get("loops", {}).values()) or "ladders" in scene
     if flat and section in ("gravity", "loads"):  # a component across its plane moves nothing
         return False
     if section == "gravity":
-        return any(not is_held(scene, b) for b in scene["bodies"]) or "beams" in scene or "linkages" in scene
+        return any(not is_held(scene, b) for b in scene["bodies"]) or any(s in scene for s in ("beams", *kinds.SHORT_FORMS))
     entry = scene[section][path[1]] if isinstance(scene[section], dict) and section != "wind" else {}
     if section in ("bodies", "loads", "springs") and any(is_held(scene, n) for n in named(entry, path[1])):
         return False
-    if section == "loads" and "ramp" in entry and question.startswith("static"):
+    if section == "loads" and "ramp" in entry and rest:
         return False
-    if section == "bodies" and question.startswith("static") and path[1] == "base":
+    if key == "moment" and not any(can_turn(scene, n) for n in named(entry, path[1])):
+        return False
+    if section == "bodies" and rest and path[1] == "base":
         return False  # it hangs at its centre of mass
     if section == "springs":
         return key == "stiffness" and "rest_length" in entry and not entry.get("tension_only")
@@ -484,6 +505,16 @@ def is_held(scene, name):
             return False
         name = joint.get("parent")
     return True
+
+
+def can_turn(scene, name):
+    """Whether a joint between the world and a body turns; all places of a beam do."""
+    while name in scene["bodies"]:
+        joint = next((j for j in scene["joints"].values() if j["child"] == name), None)
+        if joint is None or joint["type"] not in ("fixed", "prismatic"):
+            return True
+        name = joint.get("parent")
+    return name is not None
 
 
 def check_keys(machine, case):

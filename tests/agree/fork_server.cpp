@@ -1,11 +1,12 @@
 // Runs a program many times without loading it again: preloaded into it (LD_PRELOAD), this waits before main
 // and forks for every request, so that each run is a process of its own at the cost of a fork.
 //
-// A request is a line on stdin, arguments separated by the byte 31. Two ints on stdout answer it: the
-// process' id, and when it has ended what wait() says. Its own stdout and stderr are the files `stdout` and
-// `stderr`.
+// A request is a line on stdin, separated by the byte 31: the seconds of CPU time that it may take, and its
+// arguments. Two ints on stdout answer it: the process' id, and when it has ended what wait() says. Its own
+// stdout and stderr are the files `stdout` and `stderr`.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,11 +32,15 @@ int run_request(const std::string& line, char* program, char** environment) {
   redirect(STDIN_FILENO, "/dev/null", O_RDONLY);
   redirect(STDOUT_FILENO, "stdout", O_WRONLY | O_CREAT | O_TRUNC);
   redirect(STDERR_FILENO, "stderr", O_WRONLY | O_CREAT | O_TRUNC);
-  std::vector<std::string> words;
   std::istringstream stream(line);
-  for (std::string word; std::getline(stream, word, '\x1f');) words.push_back(word);
+  std::string word;
+  std::getline(stream, word, '\x1f');
+  const rlimit seconds{std::stoul(word), std::stoul(word) + 1};
+  if (::setrlimit(RLIMIT_CPU, &seconds) != 0) ::_exit(126);
+  std::vector<std::string> words;
+  while (std::getline(stream, word, '\x1f')) words.push_back(word);
   std::vector<char*> arguments{program};
-  for (std::string& word : words) arguments.push_back(word.data());
+  for (std::string& w : words) arguments.push_back(w.data());
   arguments.push_back(nullptr);
   return real_main(static_cast<int>(arguments.size()) - 1, arguments.data(), environment);
 }

@@ -7,6 +7,11 @@ NUMBER, LENGTH, MASS, TIME = (0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)
 FORCE, TORQUE, STRESS, DENSITY = (1, 1, -2), (2, 1, -2), (-1, 1, -2), (-3, 1, 0)
 SPEED, RATE, STIFFNESS, DAMPING = (1, 0, -1), (0, 0, -1), (0, 1, -2), (0, 1, -1)
 
+SHORT_FORMS = ("linkages", "trees", "ladders", "molecules", "helices")
+LINKS = ("joints", "loops", *SHORT_FORMS)  # what has laws of joints
+OF_LINKS = {"axis": NUMBER, "density": DENSITY, "mass": MASS, "restitution": NUMBER, "linear_drag": DAMPING,
+            "angular_drag": (2, 1, -1)}
+
 # By section; the deepest key of a number's path that stands here gives its dimension.
 KEYS = {
     "gravity": {"gravity": (1, 0, -2)},
@@ -16,11 +21,15 @@ KEYS = {
     "bodies": {"box": LENGTH, "sphere": LENGTH, "cylinder": LENGTH, "capsule": LENGTH, "at": LENGTH, "com": LENGTH,
                "points": LENGTH, "rotate": NUMBER, "mass": MASS, "density": DENSITY, "inertia": (2, 1, 0),
                "linear_drag": DAMPING, "angular_drag": (2, 1, -1), "velocity": SPEED, "angular_velocity": RATE,
-               "friction": NUMBER, "hull": LENGTH, "size": LENGTH, "rows": LENGTH},
+               "friction": NUMBER, "hull": LENGTH, "size": LENGTH, "rows": LENGTH, "vertices": LENGTH},
     "joints": {"at": LENGTH, "axis": NUMBER, "axis2": NUMBER, "rotate": NUMBER, "restitution": NUMBER},
     "loops": {"at": LENGTH, "axis": NUMBER, "axis2": NUMBER, "rotate": NUMBER, "restitution": NUMBER},
-    "linkages": {"start": LENGTH, "direction": NUMBER, "length": LENGTH, "radius": LENGTH, "axis": NUMBER, "bend": NUMBER,
-               "density": DENSITY, "mass": MASS, "restitution": NUMBER, "linear_drag": DAMPING, "angular_drag": (2, 1, -1)},
+    "trees": {"start": LENGTH, "direction": NUMBER, "length": LENGTH, "radius": LENGTH, "length_ratio": NUMBER, "radius_ratio": NUMBER,
+              "stiffness_ratio": NUMBER, "angle": NUMBER, "twist": NUMBER, **OF_LINKS},
+    "ladders": {"start": LENGTH, "direction": NUMBER, "across": NUMBER, "spacing": LENGTH, "width": LENGTH, "radius": LENGTH, **OF_LINKS},
+    "molecules": {"start": LENGTH, "length": LENGTH, "radius": LENGTH, **OF_LINKS},
+    "helices": {"start": LENGTH, "direction": NUMBER, "coil": LENGTH, "pitch": LENGTH, "turns": NUMBER, "radius": LENGTH, **OF_LINKS},
+    "linkages": {"start": LENGTH, "direction": NUMBER, "length": LENGTH, "radius": LENGTH, "bend": NUMBER, **OF_LINKS},
     "riders": {"mass": MASS, "position": LENGTH},
     "beams": {"path": LENGTH, "angle": NUMBER, "turns": NUMBER, "direction": NUMBER, "towards": NUMBER, "axis": NUMBER,
               "start_direction": NUMBER, "up": NUMBER, "damping": TIME, "air_damping": RATE, "velocity": SPEED,
@@ -52,7 +61,9 @@ QUANTITIES = {"position": LENGTH, "velocity": SPEED, "rotation": NUMBER, "angula
 def dimension(scene, path):
     """Of the number at a path of keys and indices; None: no physical number (a count, an option)."""
     section = path[0]
-    if section in ("joints", "loops", "linkages") and len(path) > 2:
+    if "table" in path:  # of rows: time, values
+        return TIME if path[-1] == 0 else dimension(scene, path[:path.index("table")])
+    if section in LINKS and len(path) > 2:
         entry = scene[section][path[1]]
         entry = {**entry, "type": entry.get("type", entry.get("joint", "revolute"))}
         key = next((k for k in reversed(path) if k in TURNING), None)

@@ -16,7 +16,9 @@ import sys
 
 import text
 
-TIMEOUT = 60  # [s] of a scene that takes milliseconds: it hangs
+TIMEOUT = 60  # [s] of a processor, of a scene that takes milliseconds: it hangs
+ASLEEP = 10   # times that on the clock, however busy the computer is
+ENERGY = 1e-9  # of the energies themselves: iterations and closed loops end near it (sim/watches.cpp)
 QUIET = ("--no-vtk", "--no-glb", "--no-report")
 
 
@@ -58,8 +60,8 @@ def hangs(arguments):
 class Server:
     """A limber that is loaded once and forks for every call (fork_server.cpp)."""
 
-    def __init__(self, limber, folder, library, timeout=TIMEOUT):
-        self.folder, self.timeout = folder, timeout
+    def __init__(self, limber, folder, library):
+        self.folder, self.timeout = folder, TIMEOUT
         self.process = subprocess.Popen([limber], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder, bufsize=0,
                                         env={**os.environ, "LD_PRELOAD": str(library), "LD_BIND_NOW": "1"})
 
@@ -77,15 +79,16 @@ class Server:
     def call(self, arguments):
         """Exit code (minus the signal that ended it), stdout, stderr."""
         assert not any(c in a for a in arguments for c in "\x1f\n")
-        self.process.stdin.write(("\x1f".join(arguments) + "\n").encode())
+        self.process.stdin.write(("\x1f".join([str(self.timeout), *arguments]) + "\n").encode())
         self.child = self.number()
-        in_time = select.select([self.process.stdout], [], [], self.timeout)[0]
+        in_time = select.select([self.process.stdout], [], [], ASLEEP * self.timeout)[0]
         if not in_time:
             os.kill(self.child, signal.SIGKILL)
         status = self.number()
-        if not in_time:
+        code = os.waitstatus_to_exitcode(status)
+        if not in_time or code == -signal.SIGXCPU:
             raise hangs(arguments)
-        return os.waitstatus_to_exitcode(status), *((self.folder / name).read_text() for name in ("stdout", "stderr"))
+        return code, *((self.folder / name).read_text() for name in ("stdout", "stderr"))
 
 
 class Machine:
@@ -106,7 +109,7 @@ class Machine:
             return self.server.call(list(map(str, arguments)))
         limit = (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))) if most_bytes else None
         try:
-            done = subprocess.run([self.limber, *map(str, arguments)], capture_output=True, text=True, timeout=TIMEOUT,
+            done = subprocess.run([self.limber, *map(str, arguments)], capture_output=True, text=True, timeout=ASLEEP * TIMEOUT,
                                   cwd=self.folder, preexec_fn=limit, check=False)
         except subprocess.TimeoutExpired:
             raise hangs(arguments) from None
@@ -130,6 +133,7 @@ class Machine:
         return file.name
 
     def ask(self, scene, question, *options):
+        """scene: data or a text; a history's text with its time and steps as options."""
         verb, method = question.split(" ", 1)
         answer = {"run": self.run, "static": self.static, "history": self.history}[verb](scene, method, *options)
         for name, values in answer.columns.items():
@@ -147,6 +151,7 @@ class Machine:
         with open(self.folder / "out" / "probes.csv") as stream:
             columns = read_columns(stream)
         check_energy(question, columns, answer["warnings"])
+        answer["frames_size"] = os.path.getsize(self.folder / "out" / "frames")
         return Answer(columns, answer["warnings"], answer)
 
     def interrupted(self, scene, method, most_bytes, *options):
@@ -168,12 +173,15 @@ class Machine:
 
     def history(self, scene, method, *options):
         """Rests one after the other while the scene changes."""
-        if isinstance(scene, str):
-            raise Unclear("a text does not know its times")
-        self.expect("static", self.write(scene), "--method", method, "--until", scene["run"]["time"], "--steps",
-                    scene["run"]["steps"], "--csv", "h.csv", *options)
+        if not isinstance(scene, str):
+            options = (*self.times(scene), *options)
+        self.expect("static", self.write(scene), "--method", method, "--csv", "h.csv", *options)
         with open(self.folder / "h.csv") as stream:
             return Answer(read_columns(stream), [], {})
+
+    def times(self, scene):
+        """Of a history: options of the command, which its text does not have."""
+        return ("--until", scene["run"]["time"], "--steps", scene["run"]["steps"]) if "steps" in scene["run"] else ()
 
     def convert(self, scene):
         return self.expect("convert", self.write(scene), "--to", "yaml")
@@ -191,10 +199,12 @@ def first_line(err):
 
 
 def check_energy(question, columns, warnings):
-    """Energy that nobody put in comes with a warning. A tenth: ten times what a run promises without one."""
+    """Energy that nobody put in comes with a warning. A tenth: twice what a run promises without one."""
     if "energy.remainder" not in columns:
         return
-    spread = max(max(v) - min(v) for k, v in columns.items() if k.startswith("energy.") and k != "energy.remainder")
+    energies = [v for k, v in columns.items() if k.startswith("energy.") and k != "energy.remainder"]
+    spread = max(max(v) - min(v) for v in energies)
     made = max(columns["energy.remainder"])
-    if made > 0.1 * spread and made > 1e-12 and not any("energy" in w for w in warnings):
+    rounding = ENERGY * max(abs(x) for v in energies for x in v)
+    if made > 0.1 * spread and made > max(rounding, 1e-12) and not any("energy" in w for w in warnings):
         raise Disagreement(f"energy made in silence, {question}", f"{made:.3g} J, of changes up to {spread:.3g} J")

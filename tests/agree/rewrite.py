@@ -8,6 +8,7 @@ import copy
 import math
 
 import kinds
+import vec
 from machine import Unclear
 from rewrite_frames import framed, reframed, reopened, reversed_axis, split
 from rewrite_world import mirrored, scaled, turned
@@ -28,7 +29,7 @@ def denser(scene, rng):
     return Rewritten(out, exact=True, every=2)
 
 
-SECTIONS = ("materials", "sections", "bodies", "joints", "linkages", "beams", "springs", "loops", "ties", "loads", "riders")
+SECTIONS = ("materials", "sections", "bodies", "joints", *kinds.SHORT_FORMS, "beams", "springs", "loops", "ties", "loads", "riders")
 
 
 # Keys whose text names something.
@@ -116,7 +117,9 @@ def repeated(scene, rng):
     out = copy.deepcopy(scene)
     load = out["loads"].pop(name)
     for key in ("force", "moment", "force_per_length"):
-        if key in load:
+        if isinstance(load.get(key), dict):
+            load[key] = vec.scaled(1 / 3, load[key])
+        elif key in load:
             load[key] = [f"({x})/3" if isinstance(x, str) else f"({x!r})/(2 + min(i, 1) + (i < 1))" for x in load[key]]
     out["loads"][f"{name}.${{i}}"] = {"repeat": {"i": 3}, **load}
     return Rewritten(out)

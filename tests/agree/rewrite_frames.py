@@ -2,6 +2,7 @@
 
 import copy
 
+import kinds
 import vec
 from machine import Unclear
 from rewritten import Rewritten, is_one
@@ -24,7 +25,7 @@ def reframed(scene, rng):
     if joint and "at" not in joint:
         joint["at"] = list(b.get("at", [0, 0, 0]))
     R = vec.exp(b.get("rotate", [0, 0, 0]))
-    shape = {k: b.pop(k) for k in ("box", "sphere", "capsule", "cylinder") if k in b}
+    shape = {k: b.pop(k) for k in ("box", "sphere", "capsule", "cylinder", "hull", "mesh") if k in b}
     b["shapes"] = [{**shape, "at": here([0, 0, 0]), "rotate": vec.log(Qt)}]
     b["at"] = vec.add(b.get("at", [0, 0, 0]), vec.times(R, d))
     b["rotate"] = vec.log(vec.product(R, Q))
@@ -52,6 +53,8 @@ def reframed(scene, rng):
             raise Unclear("the path is in the axes of the body")
         if any(c.get("to") == name for c in beam.get("clamps", [])):
             continue
+    if any(entry.get("from") == name for section in kinds.SHORT_FORMS for entry in out.get(section, {}).values()):
+        raise Unclear("a short form is in the axes of the body")
     turned_probes = set()
     for p in out["probes"]:
         if "on" in p:
@@ -71,6 +74,8 @@ def reframed(scene, rng):
 def negated(value):
     if isinstance(value, str):
         return f"-({value})"
+    if isinstance(value, dict):
+        return vec.scaled(-1, value)
     return [negated(v) for v in value] if isinstance(value, list) else -value
 
 

@@ -68,7 +68,7 @@ def is_on_beam(name, scene):
 
 def mirrored_in_beam(v):
     """Axes of a beam are x along it, z up, y = z × x: of mirrored ones y points the other way."""
-    return [v[0], f"-({v[1]})" if isinstance(v[1], str) else -v[1], v[2]]
+    return vec.times([[1, 0, 0], [0, -1, 0], [0, 0, 1]], v)
 
 
 def moved_path(path, m):
@@ -114,7 +114,7 @@ def moved_load(load, m, scene):
             out[key] = (m.polar if polar else m.axial)(v)
         elif m.mirrors and is_on_beam(where, scene):
             flipped = mirrored_in_beam(v)
-            out[key] = flipped if polar else [f"-({x})" if isinstance(x, str) else -x for x in flipped]
+            out[key] = flipped if polar else vec.times([[-1, 0, 0], [0, -1, 0], [0, 0, -1]], flipped)
         else:
             out[key] = (m.local if polar else m.local_axial)(v)
     return out
@@ -129,6 +129,11 @@ def mapped_world(scene, m):
         b["rotate"] = vec.log(m.rotation(vec.exp(b.get("rotate", [0, 0, 0]))))
         if "com" in b:
             b["com"] = m.local(b["com"])
+        if "hull" in b:
+            b["hull"]["points"] = [m.local(p) for p in b["hull"]["points"]]
+        if "mesh" in b:  # a mirror turns triangles inside out
+            b["mesh"] = {"vertices": [m.local(p) for p in b["mesh"]["vertices"]],
+                         "triangles": [t[::m.sign] for t in b["mesh"]["triangles"]]}
         for key, f in (("velocity", m.polar), ("angular_velocity", m.axial)):
             if key in b:
                 b[key] = f(b[key])
@@ -143,6 +148,8 @@ def mapped_world(scene, m):
         move_beam(b, m, scene)
     for c in out.get("linkages", {}).values():
         move_chain(c, m)
+    if m.mirrors and any(section in out for section in kinds.SHORT_FORMS):
+        raise Unclear("short forms have a hand")
     for t in out.get("ties", {}).values():
         if "shift" in t or "turn" in t:
             raise Unclear("in the joint's axes")
@@ -237,7 +244,7 @@ def scaled(scene, rng):
         out["gravity"] = [0, 0, -9.81 * factor((1, 0, -2))]
     if "wind" in out and "air_density" not in out["wind"]:
         out["wind"]["air_density"] = 1.225 * factor(kinds.DENSITY)
-    for entry in [*out.get("bodies", {}).values(), *out.get("linkages", {}).values()]:
+    for entry in [e for section in ("bodies", *kinds.SHORT_FORMS) for e in out.get(section, {}).values()]:
         if "mass" not in entry and "density" not in entry:
             entry["density"] = 1000 * factor(kinds.DENSITY)
 

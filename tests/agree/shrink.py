@@ -6,8 +6,8 @@ import time
 import kinds
 
 MOST_TRIES, MOST_SECONDS = 300, 40
-SECTIONS = ("wind", "contact", "changes", "ties", "loads", "springs", "loops", "probes", "joints", "beams", "bodies", "materials",
-            "sections")
+SECTIONS = ("wind", "contact", "changes", "ties", "loads", "springs", "loops", "probes", "joints", *kinds.SHORT_FORMS, "beams", "bodies",
+            "materials", "sections")
 
 
 def shrunk(machine, family, case, why, families, verdict):

@@ -5,10 +5,12 @@ A scene is the data of that YAML: numbers in SI, expressions of time as strings.
 
 import json
 
-ORDER = ("title", "gravity", "parameters", "materials", "sections", "bodies", "joints", "linkages", "beams", "springs", "loops",
-         "ties", "loads", "riders", "wind", "contact", "drives", "motions", "changes", "probes", "run")
-NAMED = {"parameters", "materials", "sections", "bodies", "joints", "linkages", "beams", "springs", "loops", "ties", "loads",
-         "riders"}
+import kinds
+
+ORDER = ("title", "gravity", "parameters", "materials", "sections", "bodies", "joints", *kinds.SHORT_FORMS, "beams", "springs",
+         "loops", "ties", "loads", "riders", "wind", "contact", "drives", "motions", "changes", "probes", "run")
+NAMED = {"parameters", "materials", "sections", "bodies", "joints", *kinds.SHORT_FORMS, "beams", "springs", "loops", "ties",
+         "loads", "riders"}
 
 
 def write(scene, head=()):

@@ -14,7 +14,12 @@ def sub(a, b):
 
 
 def scaled(s, a):
-    return [s * x for x in a]
+    return rowwise(lambda v: scaled(s, v), a) if isinstance(a, dict) else [s * x for x in a]
+
+
+def rowwise(change, table):
+    """A vector by a table of time, changed in every row."""
+    return {**table, "table": [[t, *change(v)] for t, *v in table["table"]]}
 
 
 def cross(a, b):
@@ -30,7 +35,9 @@ def unit(a):
 
 
 def times(R, v):
-    """Matrix and vector; a vector of expressions of time gives expressions."""
+    """Matrix and vector; a vector of expressions of time gives expressions, one by a table a table."""
+    if isinstance(v, dict):
+        return rowwise(lambda row: times(R, row), v)
     if any(isinstance(x, str) for x in v):
         return [" + ".join(f"({R[i][k]!r})*({v[k]})" for k in range(3)) for i in range(3)]
     return [sum(R[i][k] * v[k] for k in range(3)) for i in range(3)]
