@@ -333,6 +333,8 @@ def check_stays(machine, case):
     try:
         run = machine.ask(scene, "run articulated", "--from", "static")
     except Failed as failure:
+        if scene.get("ties"):  # of a beam that does not stretch: nearly dependent, and said
+            raise
         raise Disagreement("a rest from which no step goes", str(failure)) from None
     stays = positions(run, scene)
     for name, (_, _, frames) in stays.items():
@@ -482,7 +484,9 @@ def matters(scene, question, path):
         return any(b["material"] == path[1] for b in scene["beams"].values())
     if section == "sections":
         return any(b["section"] == path[1] for b in scene["beams"].values())
-    return not (section == "wind" and all("inertia" in b for b in scene["bodies"].values()))
+    if key == "damping" and question == "run rom" and not carries_an_end(scene, entry):
+        return False  # what hangs beyond the ends is carried as if it were stiff
+    return section != "wind" or any("inertia" not in b and not is_held(scene, n) for n, b in scene["bodies"].items())
 
 
 def named(entry, name):
@@ -505,6 +509,17 @@ def is_held(scene, name):
             return False
         name = joint.get("parent")
     return True
+
+
+def carries_an_end(scene, joint):
+    """Whether an end effector of a reduced model hangs on a joint's child, or a loop may lead there."""
+    above = {j["child"]: j.get("parent") for j in scene["joints"].values()}
+    for body in scene["run"].get("rom", {}).get("ends", []):
+        while body:
+            if body == joint.get("child"):
+                return True
+            body = above.get(body)
+    return bool(scene.get("loops")) or bool(scene.get("springs"))
 
 
 def can_turn(scene, name):

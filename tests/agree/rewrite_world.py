@@ -234,6 +234,8 @@ def scaled(scene, rng):
     factor = lambda d: l ** d[0] * m ** d[1] * t ** d[2]
     if scene["run"].get("method") == "adaptive" and any(j["type"] == "prismatic" for j in scene.get("joints", {}).values()):
         raise Unclear("run.turn is in radians and metres")
+    if scene["run"].get("measure", "").startswith("absolute"):
+        raise Unclear("its error is an acceleration")
 
     def change(value, dimension, path):
         if isinstance(value, str):
