@@ -22,7 +22,7 @@ def shorts(rng, question):
         probe(scene, quantity="position", on=body)
         probe(scene, quantity="rotation", on=body)
     if some(rng, 0.6):
-        scene["loads"]["l0"] = {"on": rng.choice(seen), "force": vector_of_time(rng, 2)}
+        scene["loads"]["l0"] = {"on": {"on": rng.choice(seen), "at": [0.03, 0.02, 0.05]}, "force": vector_of_time(rng, 2)}
     if takes.wind and some(rng, 0.1):
         scene["wind"] = {"velocity": vector_of_time(rng, 10)}
     if takes.method == "articulated" and takes.verb == "run":
