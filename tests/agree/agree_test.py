@@ -3,6 +3,7 @@
 
 import argparse
 import copy
+import json
 import os
 import signal
 import subprocess
@@ -46,6 +47,24 @@ class Scenes(unittest.TestCase):
 
     def test_drawn_again_the_same(self):
         self.assertEqual(cases(20), cases(20))
+
+
+class Words(unittest.TestCase):
+    """What limber knows and the machine must ask."""
+
+    def setUp(self):
+        done = subprocess.run([LIMBER, "schema"], capture_output=True, text=True, check=True)
+        self.schema = json.loads(done.stdout)
+
+    def test_every_integrator(self):
+        known = self.schema["definitions"]["object_run"]["properties"]["integrator"]["enum"]
+        self.assertEqual(set(known), set(families.ORDERS))
+
+    def test_every_section(self):
+        """What a scene may have is drawn, or is another way to write what is drawn."""
+        drawn = {key for case in cases(600) for key in case["scene"]}
+        other_words = {"limber", "title", "description", "parameters", "drives", "motions", "chains"}
+        self.assertEqual(set(self.schema["properties"]) - other_words, drawn - {"parameters"})
 
 
 class Lies(unittest.TestCase):

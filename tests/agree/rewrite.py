@@ -125,6 +125,17 @@ def repeated(scene, rng):
     return Rewritten(out)
 
 
+def listed(scene, rng):
+    """Drives and motions in lists of their own instead of at their joints."""
+    out = copy.deepcopy(scene)
+    joints = out.get("joints", {})
+    out["drives"] = [{"joint": n, **j.pop("drive")} for n, j in joints.items() if "drive" in j]
+    out["motions"] = [{"joint": n, "position": j.pop("motion")} for n, j in joints.items() if "motion" in j]
+    if not out["drives"] and not out["motions"]:
+        raise Unclear("nothing is driven")
+    return Rewritten(out, exact=True)
+
+
 def inert(scene, rng):
     out = copy.deepcopy(scene)
     out.setdefault("bodies", {})["far_away"] = {"at": [100, 200, 50], "sphere": 0.5, "mass": 1000, "fixed": True}
@@ -132,5 +143,5 @@ def inert(scene, rng):
 
 
 WAYS = {"threads": threads, "denser": denser, "renamed": renamed, "permuted": permuted, "units": units,
-        "expressions": expressions, "repeated": repeated, "inert": inert, "turned": turned, "mirrored": mirrored, "scaled": scaled,
-        "reframed": reframed, "reversed": reversed_axis, "reopened": reopened, "split": split, "framed": framed}
+        "expressions": expressions, "repeated": repeated, "listed": listed, "inert": inert, "turned": turned, "mirrored": mirrored,
+        "scaled": scaled, "reframed": reframed, "reversed": reversed_axis, "reopened": reopened, "split": split, "framed": framed}
