@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "limber/sim/watches.h"
 #include "sim_support.h"
 
 namespace limber::sim {
@@ -65,6 +66,27 @@ TEST(Failure, EnergyThatNothingTakesIsNotLostInSilence) {
       for (const std::string& w : r.warnings) told += w;
       EXPECT_EQ(told.find("the integrator itself lost") != std::string::npos, euler) << name << told;
     }
+}
+
+// An element that snaps makes energy and loses it again: what counts is the worst frame, not the last.
+TEST(Failure, EnergyThatComesAndGoesIsNotSilent) {
+  const Model model = chain(1);
+  result::Layout layout;
+  for (const char* name : {"energy.kinetic", "energy.dissipated", "energy.remainder"})
+    layout.scalars.push_back({name, "J"});
+  const auto verdict = [&](double worst) {
+    EnergyWatch watch(model, layout);
+    double kinetic = 0;
+    for (const double remainder : {0.0, worst, 0.01}) {
+      result::Snapshot s;
+      s.scalars = {kinetic++, 0.1, remainder};
+      watch.look(s);
+    }
+    return watch.verdict();
+  };
+  EXPECT_NE(verdict(0.5).find("itself made 0.5 J, 25 %"), std::string::npos) << verdict(0.5);
+  EXPECT_NE(verdict(-0.5).find("itself lost 0.5 J, 25 %"), std::string::npos) << verdict(-0.5);
+  EXPECT_EQ(verdict(0.05), "");
 }
 
 TEST(Failure, DivergenceIsTheSameAfterAKill) {
