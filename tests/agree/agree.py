@@ -76,8 +76,11 @@ class Tally:
         self.runs = 0
         self.begin = time.monotonic()
 
+    def count(self):
+        return sum(c.total() for c in self.counts.values())
+
     def line(self):
-        n = sum(sum(c.values()) for c in self.counts.values())
+        n = self.count()
         seconds = time.monotonic() - self.begin
         return f"{n} scenes, {n / max(seconds, 1e-9):.1f} a second, {sum(self.kinds.values())} violations"
 
@@ -119,6 +122,8 @@ def collect(verdicts, machine, a):
             tell(machine, a, family, number, why, tally.kinds[f"{family}: {why.kind}"])
         if sys.stderr.isatty():
             print(f"\r{tally.line()}  ", end="", file=sys.stderr, flush=True)
+        elif tally.count() % 7000 == 0:
+            print(tally.line(), flush=True)
         if time.monotonic() > end:
             break
     return tally

@@ -53,6 +53,8 @@ def check_written(machine, case):
                 continue
             raise Disagreement(f"{way}, {question}: refused", str(refusal)) from None
         except Failed as failure:
+            if scene.get("ties") and question.startswith("run"):  # of a beam that does not stretch: nearly dependent, and said
+                continue
             raise Disagreement(f"{way}, {question}: fails", str(failure)) from None
         theirs = compare.groups(other, new.scene)
         d = compare.differences(base, theirs, new.back, new.every)
