@@ -336,7 +336,7 @@ def finish(rng, scene, takes):
     """Options of the method."""
     run = scene["run"]
     if takes.method == "articulated" and takes.verb == "run":
-        run["integrator"] = rng.choice(["midpoint", "midpoint", "euler", "implicit_euler", "sdirk"])
+        run["integrator"] = rng.choice(["midpoint", "midpoint", "euler", "implicit_euler", "sdirk", "gauss", "sdirk4", "rk4"])
         if some(rng, 0.2):
             run["solver"] = rng.choice(["gaba", "pcg", "pcg_rows", "dense"])
         if some(rng, 0.1):

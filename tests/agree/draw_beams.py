@@ -149,7 +149,7 @@ def beams(rng, question):
         if method == "rom":
             scene["run"]["rom"] = {"ends": [f"{names[-1]}.tip"]}
         if method == "articulated":
-            scene["run"]["integrator"] = rng.choice(["midpoint", "sdirk", "implicit_euler", "euler"])
+            scene["run"]["integrator"] = rng.choice(["midpoint", "sdirk", "implicit_euler", "euler", "gauss", "sdirk4"])
     return scene
 
 

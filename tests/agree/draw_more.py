@@ -52,7 +52,7 @@ def chain(rng, takes, n):
 
 def finish_links(rng, scene, takes):
     if takes.method == "articulated" and takes.verb == "run":
-        scene["run"]["integrator"] = rng.choice(["midpoint", "euler", "implicit_euler", "sdirk"])
+        scene["run"]["integrator"] = rng.choice(["midpoint", "euler", "implicit_euler", "sdirk", "gauss", "rk4"])
     if takes.method == "adaptive":
         scene["run"].update(step=0.01, time=0.5, frame=0.05)
 

@@ -26,7 +26,7 @@ def shorts(rng, question):
     if takes.wind and some(rng, 0.1):
         scene["wind"] = {"velocity": vector_of_time(rng, 10)}
     if takes.method == "articulated" and takes.verb == "run":
-        scene["run"]["integrator"] = rng.choice(["midpoint", "euler", "implicit_euler", "sdirk"])
+        scene["run"]["integrator"] = rng.choice(["midpoint", "euler", "implicit_euler", "sdirk", "gauss", "rk4"])
     if takes.method == "adaptive":
         scene["run"].update(step=0.01, time=0.5, frame=0.05)
     return scene

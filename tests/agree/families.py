@@ -112,7 +112,7 @@ def narrow_written(case):
 
 # Asked twice: integrators at refined steps
 
-ORDERS = {"euler": 1, "implicit_euler": 1, "midpoint": 2, "sdirk": 2}
+ORDERS = {"euler": 1, "implicit_euler": 1, "midpoint": 2, "sdirk": 2, "gauss": 4, "sdirk4": 4, "rk4": 4}
 MOST_HALVINGS = 5  # of the step; a disagreement stands only at the shortest
 SETTLED = 1e-9     # of the size: what iterations of steps leave over
 
@@ -204,7 +204,12 @@ def check_integrators(machine, case):
     scene = case["scene"]
     best, size = Ladder(machine, scene, "midpoint"), draw.radius(scene)
     for name in ORDERS:
-        other = best if name == "midpoint" else Ladder(machine, scene, name)
+        try:
+            other = best if name == "midpoint" else Ladder(machine, scene, name)
+        except Failed:
+            if name == "rk4":  # explicit: stiff joints ask for shorter steps, and it says so
+                continue
+            raise
         while True:
             d, limit = distance(best.tables[-1], other.tables[-1]), 3 * (best.error() + other.error()) + SETTLED * size
             if d <= limit:
