@@ -179,7 +179,7 @@ class Ladder:
         try:
             answer = self.machine.ask(self.scene, "run articulated", "--integrator", self.name, "--step", step)
         except Failed:
-            if self.halvings == 2:
+            if self.halvings >= 2:
                 raise
             self.tables, self.moves = [], []
             return

@@ -15,6 +15,8 @@ def shrunk(machine, family, case, why, families, verdict):
     best, end, tries, size = case, time.monotonic() + MOST_SECONDS, [0], why.size
     if family == "written":
         best = families.narrow_written(case)
+    if why.kind == "hangs":  # every try would
+        return best, why
 
     def still(candidate):
         nonlocal best, why
