@@ -282,6 +282,8 @@ const Bad table[] = {
      "3:7: wind: needs the key \"velocity\""},
     {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nprobes: [a.postion]\n",
      "3:10: probes[0]: \"postion\" cannot be probed (position, velocity, speed, rotation, angular_velocity, angle, force, length, tension, curvature, twist, bending_moment, torque can); did you mean \"position\"?"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nprobes:\n  - a.position\n  - {name: a.position, quantity: speed, on: b}\n",
+     "5:5: probes[1]: \"a.position\" is probed already, on line 4"},
     {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nprobes: [c.position]\n",
      "3:10: probes[0]: nothing called \"c\" has a position"},
     {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nprobes: [position]\n",

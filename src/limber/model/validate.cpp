@@ -430,7 +430,9 @@ class Checker {
   }
 
   void check_probes() {
+    std::unordered_set<std::string_view> seen;
     for (const Probe& p : parts_.probes) {
+      if (!p.name.empty() && !seen.insert(p.name).second) add("probe", p.name, "", "name is used twice");
       switch (subject_of(p.quantity)) {
         case Subject::place:
           check_attachment("probe", p.name, "", p.at);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "limber/scene/fields.h"
 #include "limber/scene/suggest.h"
@@ -216,6 +217,7 @@ void read_probes(const Fields& scene) {
   const Path path = scene.path("probes");
   if (!list.is_sequence())
     return scene.error("probes", fmt::format("expected a list, got {}", describe(list)));
+  std::unordered_map<std::string, int> lines;  // of the names so far
   for (std::size_t i = 0; i < list.items.size(); ++i) {
     const Path at{&path, {}, static_cast<int>(i)};
     const Node& item = *list.items[i];
@@ -224,8 +226,13 @@ void read_probes(const Fields& scene) {
       read_text_probe(reader, item, at);
     else
       read_probe_object(reader, item, at);
-    if (reader.parts.probes.size() > before)
-      reader.remember("probe", reader.parts.probes.back().name, item, item.mark, at);
+    if (reader.parts.probes.size() == before) continue;
+    const std::string& name = reader.parts.probes.back().name;
+    if (const auto [first, fresh] = lines.emplace(name, item.mark.line); !fresh)
+      reader.error(
+          item, at,
+          fmt::format("{} is probed already, on line {}", quoted(std::string_view(name)), first->second));
+    reader.remember("probe", name, item, item.mark, at);
   }
 }
 
