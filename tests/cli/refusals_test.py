@@ -115,6 +115,32 @@ def refused_at_its_place(number, what, text, key):
 for number, case in enumerate(CASES):
     refused_at_its_place(number, *case)
 
+# What a run or a rest by another method would refuse, `check` knows: of which method, and at the same line.
+KNOWN = [
+    ("adaptive", "run", arm() + "run:\n  time: 0.02\n  step: 1 ms\n  from: static\n", "from: static", "finds no rest"),
+    ("rom", "run", arm() + "run: {time: 0.02, step: 1 ms, rom: {ends: [lower]},\n  from: static}\n", "from: static", "finds no rest"),
+    ("rom", "run", "bodies:\n  upper: {sphere: 3 cm, at: [0.2, 0, 0]}\n  lower: {sphere: 3 cm, at: [0.4, 0, 0]}\njoints:\n"
+     "  shoulder: {type: spherical, child: upper, at: [0, 0, 0]}\n"
+     "  elbow: {type: spherical, parent: upper, child: lower, at: [0.2, 0, 0], stiffness: 1}\n"
+     "run: {time: 0.02, step: 1 ms, rom: {ends: [lower]}}\n", "upper: {", "nothing holds"),
+    ("chain", "static", beam(beam=", recipe: published_1r"), "recipe", "sweeps"),
+    ("thread", "run", beam(more="contact: {friction: 0.5, planes: [{at: [0, 0, -1]}]}\n")
+     + "run: {time: 0.02, step: 1 ms, from: static}\n", "contact", "contact"),
+]
+for number, (method, command, text, key, word) in enumerate(KNOWN):
+    file = FOLDER / f"known{number}.yaml"
+    text = "limber: 1\n" + text
+    file.write_text(text)
+    code, out, err = run("check", file, "--json")
+    told = [d for m in json.loads(out)["files"][0]["methods"] if m["method"] == method and m["question"] == command
+            for d in m["against"]]
+    lines = [i for i, row in enumerate(text.split("\n"), 1) if key in row]
+    check(any(word in d["message"] and d["line"] in lines for d in told), f"check of {method}: {told}")
+    extra = ["--out", FOLDER / f"known{number}"] if command == "run" else []
+    code, out, err = run(command, file, "--method", method, *extra)
+    check(code == 2 and any(f"known{number}.yaml:{d['line']}:{d['column']}: " in err and d["message"] in err for d in told),
+          f"{command} by {method} says something else than check: {code} {err!r} {told}")
+
 # Warnings stand in the terminal, in --json, in run.json and in the report, in the same words.
 file = FOLDER / "yield.yaml"
 file.write_text("limber: 1\n" + beam(material=", yield: 30 MPa") + "run: {time: 0.1, step: 4 ms, frame: 50 ms}\n")
@@ -136,7 +162,7 @@ check(any('"ball" goes into the fixed "floor"' in w for w in json.loads(out)["wa
 
 # A step longer than the run is a mistake; a time that is no whole number of steps is told.
 code, out, err = run("run", file, "--step", "10", "--out", FOLDER / "long")
-check(code == 2 and "step" in err, f"--step 10: {code} {err}")
+check(code == 2 and "--step 10: is longer" in err, f"--step 10: {code} {err}")
 code, out, err = run("run", file, "--time", "0.101", "--out", FOLDER / "odd", "--json", "--no-vtk", "--no-glb", "--no-report")
 check(any("it runs to 0.104 s" in w for w in json.loads(out)["warnings"]), f"time: {out}")
 

@@ -57,6 +57,41 @@ run: {time: 10 ms, step: 1 ms}
 """
 
 
+# An inner link that rests in a ball, and a trunk that falls through the floor.
+INNER = """limber: 1
+bodies:
+  a: {box: [20 cm, 2 cm, 2 cm], at: [10 cm, 0, 0]}
+  b: {box: [20 cm, 2 cm, 2 cm], at: [30 cm, 0, 0]}
+  stop: {fixed: true, sphere: 3 cm, at: [10 cm, 0, -5 cm]}
+joints:
+  j1: {type: revolute, child: a, at: [0, 0, 0], axis: [0, 1, 0], stiffness: 1 N*m/rad, damping: 0.05 N*m*s/rad}
+  j2: {type: revolute, parent: a, child: b, at: [20 cm, 0, 0], axis: [0, 1, 0], stiffness: 1 N*m/rad, damping: 0.05 N*m*s/rad}
+contact: {friction: 0.3}
+run: {method: rom, time: 20 ms, step: 2 ms, rom: {ends: [b]}}
+"""
+TRUNK = """limber: 1
+bodies:
+  trunk: {box: [0.3, 0.2, 0.1], at: [0, 0, 0.2], mass: 5 kg}
+  leg: {capsule: {radius: 2 cm, from: [0, 0, 0], to: [0.25, 0, 0]}, at: [0.1, 0, 0.2], mass: 1 kg}
+joints: {hip: {type: revolute, parent: trunk, child: leg, axis: [0, 1, 0], stiffness: 2, damping: 0.3}}
+contact: {friction: 0.8, planes: [{}]}
+run: {method: rom, time: 0.4 s, step: 2 ms, rom: {ends: [leg]}}
+"""
+
+# Two upright strips, the tip of one tied to a place `off` beside that of the other.
+TIED = """limber: 1
+gravity: [0, 0, 0]
+parameters: {off: 0 m}
+materials: {steel: {E: 200 GPa, nu: 0.3, density: 7800 kg/m3}}
+sections: {strip: {rectangle: {width: 20 mm, height: 1 mm}}}
+beams:
+  a: {path: [[0, 0, 0], [0, 0, 1]], material: steel, section: strip, elements: 6}
+  b: {path: [[=off, 0, 0], [=off, 0, 1]], material: steel, section: strip, elements: 6}
+ties: {t: {on: a.tip, to: b.tip, type: spherical}}
+run: {time: 10 ms, step: 1 ms}
+"""
+
+
 class Warnings(CommandTest):
     def warnings(self, scene, *words):
         (self.folder / "it.yaml").write_text(scene, encoding="utf-8")
@@ -83,6 +118,32 @@ class Warnings(CommandTest):
     def test_bodies_that_overlap_at_the_start(self):
         told = self.warnings(GRASP.replace("mass: 100 g", "mass: 100 g, at: [0, 0, -5 mm]").replace("time: 1.2 s", "time: 20 ms"))
         self.assertEqual(sum('"box" overlaps a plane by 0.005' in text or 'a plane overlaps "box" by 0.005' in text for text in told), 1, told)
+
+    def test_links_that_touch_nothing(self):
+        """Contact of rom looks at ends and free bodies: a link inside or a base that goes into something is told."""
+        told = self.warnings(INNER)
+        self.assertEqual(sum('"a" is ' in text and 'inside "stop"' in text for text in told), 1, told)
+        self.assertEqual(self.warnings(INNER.replace("-5 cm", "-30 cm")), [])
+        told = self.warnings(TRUNK)
+        self.assertEqual(sum('"trunk" is ' in text and "inside a plane" in text for text in told), 1, told)
+
+    def test_ties_that_close_from_afar(self):
+        """Of every method: a run by articulated says what it moved, the others which ends stand apart."""
+        for method in ("adaptive", "articulated"):
+            for off, lines in (("0 m", 0), ("1 mm", 0), ("10 cm", 1)):
+                told = self.warnings(TIED, "--set", f"off={off}", "--method", method)
+                self.assertEqual(sum("closing" in text for text in told), lines, (method, off, told))
+        (self.folder / "it.yaml").write_text(TIED, encoding="utf-8")
+        for method in ("chain", "articulated"):
+            for off, lines in (("0 m", 0), ("10 cm", 1)):
+                words = ("static", "it.yaml", "--method", method, "--set", f"off={off}")
+                told = json.loads(self.expect(DONE, *words, "--json").stdout)["warnings"]
+                self.assertEqual(sum('tie "t": its ends stand 0.1 m apart' in text for text in told), lines, (method, off, told))
+                text = self.expect(DONE, *words, "--report", "r.html").stdout
+                report = (self.folder / "r.html").read_text(encoding="utf-8").replace('\\"', '"')
+                for line in told:
+                    self.assertIn(line, text)
+                    self.assertIn(line, report)
 
     def test_loop_that_closes_from_afar(self):
         for off, lines in (("0 deg", 0), ("0.1 deg", 0), ("20 deg", 1)):

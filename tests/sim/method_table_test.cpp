@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "limber/sim/methods.h"
 #include "limber/sim/option_table.h"
 #include "tests/sim/sim_support.h"
 
@@ -65,6 +66,26 @@ TEST(MethodTable, OnlyMethodsThatFindRestsStartThere) {
       EXPECT_THROW(validate(options), std::invalid_argument) << m.name();
     }
   }
+}
+
+// Options that do not go with a method are known without a run, each at its key.
+TEST(MethodTable, ObjectionsKnowTheOptions) {
+  const Model model = testing::chain(1);
+  RunOptions options;
+  options.from_static = true;
+  for (const MethodInfo& m : method_table())
+    for (const std::optional<Question> q : {m.run, m.rest}) {
+      if (!q) continue;
+      const auto against = objections(model, options, *q);
+      const bool told =
+          std::ranges::any_of(against, [](const Problem& p) { return p.kind == "run" && p.field == "from"; });
+      EXPECT_EQ(told, !is_static(*q) && !m.rest) << to_string(*q);
+    }
+  options = {};
+  options.thread.error = 1e-3;
+  const auto against = objections(model, options, Question::articulated_run);
+  ASSERT_EQ(against.size(), 1u);
+  EXPECT_EQ(against[0].field, "thread.error");
 }
 
 TEST(MethodTable, ThreadsOfTheMethodThatRuns) {

@@ -188,12 +188,11 @@ void add_compare(CLI::App& app, int& code) {
       ->type_name("FILE");
   sub->add_flag("--json", a->json, "the result as JSON on stdout");
   sub->footer(
-      "A scene with beams is compared where it comes to rest, with a quarter to twice its elements; one "
-      "without as it moves; one with\nmethod rom as its reduced model stands beside the whole under loads on "
-      "its "
-      "end effectors.\n"
-      "The reference is the exact rod where the scene is one (a straight clamped beam, loads at its tip), "
-      "else the finest answer.\n\n"
+      "A scene with beams is compared where it comes to rest, with a quarter to twice its elements; one\n"
+      "without as it moves; one with method rom as its reduced model stands beside the whole under loads\n"
+      "on its end effectors. The reference is the exact rod where the scene is one (a straight clamped "
+      "beam,\n"
+      "loads at its tip), else the finest answer.\n\n"
       "Example:\n  limber compare cantilever.yaml --at '0.9 s' --out compare.html");
   sub->callback([a, &code] { code = compare(*a); });
 }

@@ -39,6 +39,7 @@ OptionWords words_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   w.choices = choices_of(type);
   w.about = option.get_description();
+  std::ranges::replace(w.about, '\n', ' ');
   w.takes_value = option.get_items_expected_max() > 0;
   w.folder = type == "DIR";
   return w;

@@ -95,7 +95,7 @@ int reduce_scene(const ReduceArguments& a) {
   scene::Scene scene = load_scene(a.scene);
   scene.run.method = sim::Method::rom;
   scene.run.reduced = nullptr;
-  apply(a.overrides, scene.run);
+  with_places(scene, [&] { apply(a.overrides, scene.run); });
   const auto start = std::chrono::steady_clock::now();
   rom::ModelFile file;
   const auto progress = [&](const std::string& what, int points) {

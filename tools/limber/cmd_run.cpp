@@ -24,7 +24,7 @@ int run_scene(const RunArguments& a) {
   const scene::Scene scene = load_scene(a.scene);
   sim::RunRequest request;
   request.options = scene.run;
-  apply(a.overrides, request.options);
+  with_places(scene, [&] { apply(a.overrides, request.options); });
   request.next_free_name = a.out.empty();
   request.folder = a.out.empty() ? std::filesystem::path("runs") / std::filesystem::path(a.scene.file).stem()
                                  : std::filesystem::path(a.out);

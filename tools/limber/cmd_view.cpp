@@ -40,7 +40,7 @@ void open_browser(const std::string& url) {
 int view(const ViewArguments& a) {
   scene::Scene scene = load_scene(a.scene);
   sim::RunOptions options = scene.run;
-  apply(a.overrides, options);
+  with_places(scene, [&] { apply(a.overrides, options); });
   if (viewer_page().empty()) throw result::IoError("limber view", page_is_missing);
   ViewServer server({a.host, static_cast<std::uint16_t>(a.port), random_token(), viewer_page()});
   if (a.host != "127.0.0.1" && a.host != "::1")

@@ -47,7 +47,21 @@ std::vector<Flag> flags_of(const std::string& command) {
   return out;
 }
 
-// "how a step is taken (articulated, thread, rom)"; what differs is said for each.
+// Lines of up to `width` characters; those after the first begin with two blanks.
+std::string wrapped(const std::string& text, std::size_t width) {
+  std::string out;
+  std::size_t line = 0;
+  for (const std::string& word : CLI::detail::split(text, ' ')) {
+    if (line > 0 && line + 1 + word.size() > width)
+      out += "\n  ", line = 2;
+    else if (line > 0)
+      out += ' ', ++line;
+    out += word, line += word.size();
+  }
+  return out;
+}
+
+// "how a step is taken (articulated, thread, rom)"; what differs is said for each, on a line of its own.
 std::string help_of(const Flag& flag, const std::string& command) {
   std::vector<std::pair<std::string, std::vector<std::string>>> texts;
   for (const sim::RunKey* key : flag.keys)
@@ -58,8 +72,9 @@ std::string help_of(const Flag& flag, const std::string& command) {
     }
   std::string out;
   for (const auto& [doc, methods] : texts)
-    out += fmt::format("{}{}{}", out.empty() ? "" : "; ", doc,
-                       methods.empty() ? "" : fmt::format(" ({})", fmt::join(methods, ", ")));
+    out += fmt::format(
+        "{}{}", out.empty() ? "" : "\n",
+        wrapped(methods.empty() ? doc : fmt::format("{} ({})", doc, fmt::join(methods, ", ")), 80));
   return out;
 }
 
@@ -158,6 +173,10 @@ void apply(const RunOverrides& overrides, sim::RunOptions& options) {
   };
   apply_all(true);  // the others belong to it
   apply_all(false);
+  // What was given here is named as it was given; the rest has its line in the scene.
+  for (const sim::OptionProblem& p : sim::combination_problems(options))
+    if (const auto text = overrides.given.find(p.key); text != overrides.given.end() && !text->second.empty())
+      throw UsageError(fmt::format("{} {}: {}", flag_of(p.key), text->second, p.message));
   sim::validate(options);
 }
 

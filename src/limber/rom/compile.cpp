@@ -182,6 +182,13 @@ State System::rest() const {
   return out;
 }
 
+std::vector<ContactPart> contact_parts(const System& system) {
+  std::vector<ContactPart> out;
+  for (const BodyPlace& at : system.data().places)
+    out.push_back({at.mechanism, at.on != BodyPlace::On::mechanism || at.end >= 0});
+  return out;
+}
+
 const Model& System::model() const { return data_->model; }
 const ReducedModel& System::reduced() const { return data_->reduced; }
 const result::Layout& System::layout() const { return data_->layout; }

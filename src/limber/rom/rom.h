@@ -192,6 +192,14 @@ void observe(const System& system, const State& state, Workspace& workspace, res
 // Poses of all bodies in the world, (bodies); valid until the workspace is used again.
 const std::vector<Pose>& update_links(const System& system, const State& state, Workspace& workspace);
 
+// Of each body: which mechanism it is of (−1: none), and whether contact looks at its shapes: at ends, free
+// bodies and what is fixed.
+struct ContactPart {
+  int mechanism = -1;
+  bool looked_at = true;
+};
+std::vector<ContactPart> contact_parts(const System& system);
+
 // The file of a reduced model: versioned, with a checksum, and with the scene it was made from, so that it
 // can be run alone. load throws std::invalid_argument, with what is wrong.
 struct ModelFile {

@@ -8,6 +8,7 @@
 
 #include "limber/articulated/statics.h"
 #include "limber/sim/method_table.h"
+#include "limber/sim/methods.h"
 #include "limber/sim/reduce.h"
 
 namespace limber::sim {
@@ -66,6 +67,8 @@ namespace {
 
 Driver make_driver(const Model& model, const RunOptions& options) {
   const MethodInfo& info = info_of(options.method);
+  if (auto problems = start_refusals(model, options); !problems.empty())
+    throw ModelError(std::move(problems));
   if (info.make) return info.make(model, options);
   throw ModelError(
       {{"run", "", "method",

@@ -140,6 +140,7 @@ struct RomDriver {
   void observe(result::Snapshot& snapshot) { rom::observe(system, state, workspace, snapshot); }
   void set_clock(std::int64_t step, double t) { state.step = step, state.t = t; }
   bool finite() const;
+  std::vector<rom::ContactPart> contact_parts() const { return rom::contact_parts(system); }
   std::string save() const { return state.save(); }
   void load(const std::string& bytes) { state.load(bytes); }
 
@@ -196,6 +197,16 @@ class Driver {
   }
   void load(const std::string& bytes) {
     std::visit([&](auto& m) { m.load(bytes); }, method_);
+  }
+
+  // Of the bodies of model(); empty: contact looks at all of them, or at none.
+  std::vector<rom::ContactPart> contact_parts() const {
+    return std::visit(
+        [](auto& m) {
+          if constexpr (requires { m.contact_parts(); }) return m.contact_parts();
+          return std::vector<rom::ContactPart>{};
+        },
+        method_);
   }
 
   // For a live view. A method that lacks one of them says so by its answer.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "limber/sim/closing.h"
 #include "limber/sim/methods.h"
 #include "limber/sim/static_parts.h"
 
@@ -83,7 +84,7 @@ void refuse_estimate(const Model& model, const StaticOptions& options) {
 void warn(const Model& model, Question question, Equilibrium& e) {
   if (!e.ok()) return;
   if (!e.report.warning.empty()) e.warnings.push_back(e.report.warning);
-  for (const Problem& p : not_looked_at(model, question)) e.warnings.push_back(to_string(p));
+  for (std::string& text : static_notes(model, question)) e.warnings.push_back(std::move(text));
   if (e.stability.least_pivot && *e.stability.least_pivot < 1e-6)
     e.warnings.push_back(
         fmt::format("a pivot is {:.1e} of its size: at or near a limit point", *e.stability.least_pivot));
@@ -92,6 +93,13 @@ void warn(const Model& model, Question question, Equilibrium& e) {
 }
 
 }  // namespace
+
+std::vector<std::string> static_notes(const Model& model, Question question) {
+  std::vector<std::string> out;
+  for (const Problem& p : not_looked_at(model, question)) out.push_back(to_string(p));
+  for (std::string& text : closing_notes(model)) out.push_back(std::move(text));
+  return out;
+}
 
 const char* to_string(StaticJob job) {
   constexpr const char* names[] = {"rest", "ramp", "path", "history", "inverse", "sweeps"};

@@ -191,6 +191,10 @@ void refuse_past(const Model& model, double time, const std::string& what) {
           what + " knows no aging: a rest at a time and --until honour it"}});
 }
 
+bool solved_by_sweeps(const Model& model) {
+  return std::ranges::any_of(model.beams(), [](const Beam& b) { return b.recipe == Recipe::published_1r; });
+}
+
 void refuse_without_potential(const Model& model) {
   for (const Beam& b : model.beams())
     if (b.recipe == Recipe::published_1r)

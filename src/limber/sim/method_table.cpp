@@ -17,6 +17,20 @@ Driver driver_by(const Arguments&... arguments) {
   return Driver(Driver::Variant(std::in_place_type<Method>, arguments...));
 }
 
+template <class System>
+std::optional<CompiledSizes> sizes_of(const System& s) {
+  return CompiledSizes{s.model().bodies().size(), s.model().joints().size(),
+                       static_cast<std::size_t>(s.dof_count())};
+}
+
+// What articulated refuses does not depend on its linear solver; to close loops it must have the one that
+// runs, else it can do without looking for an order of elimination.
+articulated::Options cheap(const Model& model, const RunOptions& options) {
+  articulated::Options out = options.articulated;
+  if (model.loops().empty() && model.ties().empty()) out.solver = articulated::Solver::pcg;
+  return out;
+}
+
 // Where a method's options stand in scenes: in `run` itself, or in a section of its name.
 enum class Keys { in_run, in_section };
 
@@ -41,7 +55,8 @@ const MethodInfo rows[] = {
      .run = Question::articulated_run,
      .rest = Question::articulated_static,
      .options = group_of<&RunOptions::articulated, Keys::in_run>,
-     .compile = [](const Model& m, const RunOptions& o) { articulated::compile(m, o.articulated); },
+     .compile = [](const Model& m,
+                   const RunOptions& o) { return sizes_of(articulated::compile(m, cheap(m, o))); },
      .make =
          [](const Model& m, const RunOptions& o) {
            return driver_by<ArticulatedDriver>(m, o.articulated, o.from_static);
@@ -52,14 +67,15 @@ const MethodInfo rows[] = {
      .run = Question::adaptive_run,
      .rest = {},
      .options = group_of<&RunOptions::adaptive, Keys::in_run>,
-     .compile = [](const Model& m, const RunOptions& o) { adaptive::compile(m, o.adaptive); },
+     .compile = [](const Model& m,
+                   const RunOptions& o) { return sizes_of(adaptive::compile(m, o.adaptive)); },
      .make = [](const Model& m, const RunOptions& o) { return driver_by<AdaptiveDriver>(m, o.adaptive); }},
     {.method = Method::thread,
      .about = "every beam is a thread, with contact",
      .run = Question::thread_run,
      .rest = Question::thread_static,
      .options = group_of<&RunOptions::thread, Keys::in_section>,
-     .compile = [](const Model& m, const RunOptions& o) { thread::compile(m, o.thread); },
+     .compile = [](const Model& m, const RunOptions& o) { return sizes_of(thread::compile(m, o.thread)); },
      .make = [](const Model& m,
                 const RunOptions& o) { return driver_by<ThreadDriver>(m, o.thread, o.from_static); },
      .statics = &thread_statics},
@@ -68,13 +84,23 @@ const MethodInfo rows[] = {
      .run = Question::rom_run,
      .rest = {},
      .options = group_of<&RunOptions::rom, Keys::in_section>,
-     .compile = [](const Model& m, const RunOptions& o) { check_reducible(m, o.rom); },
+     .compile =
+         [](const Model& m, const RunOptions& o) {
+           if (o.reduced) return sizes_of(rom::compile(m, *o.reduced, o.rom));
+           check_reducible(m, o.rom);
+           return std::optional<CompiledSizes>();
+         },
      .make = [](const Model& m, const RunOptions& o) { return driver_by<RomDriver>(m, o); }},
     {.method = Method::chain,
      .about = "where beams come to rest (limber static); it does not run",
      .run = {},
      .rest = Question::chain_static,
-     .compile = [](const Model& m, const RunOptions&) { chain::compile(m); },
+     .compile =
+         [](const Model& m, const RunOptions&) {
+           refuse_without_potential(m);
+           chain::compile(m);
+           return std::optional<CompiledSizes>();
+         },
      .statics = &chain_statics},
 };
 

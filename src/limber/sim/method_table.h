@@ -18,13 +18,18 @@ class Driver;
 struct StaticAbility;  // equilibrium.h
 struct OptionGroup;
 
+// Of a model as a method sees it, beams replaced by links.
+struct CompiledSizes {
+  std::size_t bodies = 0, joints = 0, dofs = 0;
+};
+
 struct MethodInfo {
   Method method;
   const char* about;                         // one line, for people who choose
   std::optional<Question> run, rest;         // what it answers
   OptionGroup (*options)(Method) = nullptr;  // null: it has none
-  // Throws ModelError with all that it refuses.
-  void (*compile)(const Model&, const RunOptions&) = nullptr;
+  // Throws ModelError with all that it refuses; nullopt: it does not know the sizes yet.
+  std::optional<CompiledSizes> (*compile)(const Model&, const RunOptions&) = nullptr;
   Driver (*make)(const Model&, const RunOptions&) = nullptr;  // null: it does not run
   const StaticAbility* statics = nullptr;                     // null: it finds no rests
 

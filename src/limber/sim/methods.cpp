@@ -3,41 +3,103 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
 
+#include "limber/sim/closing.h"
 #include "limber/sim/method_table.h"
 #include "limber/sim/option_table.h"
+#include "limber/sim/static_parts.h"
 
 namespace limber::sim {
-std::vector<Problem> objections(const Model& model, const RunOptions& options, Question question) {
-  std::vector<Problem> out = refusals(model, question);
-  if (out.empty()) try {
-      info_of(question).compile(model, options);
-    } catch (const ModelError& error) {
-      out = error.problems();
-    } catch (const std::invalid_argument& error) {
-      out = {{"run", "", "", error.what()}};
-    }
+namespace {
+
+// As if the method had been asked for it; a rest knows no time, and starts nowhere.
+std::vector<Problem> objections_to_options(RunOptions options, Question question) {
+  options.method = info_of(question).method;
+  if (is_static(question)) {
+    const RunOptions usual;
+    options.from_static = false, options.time = usual.time, options.step = usual.step;
+  }
+  return as_problems(combination_problems(options));
+}
+
+}  // namespace
+
+std::vector<Problem> start_refusals(const Model& model, const RunOptions& options) {
+  const std::optional<Question> rest = info_of(options.method).rest;
+  if (!options.from_static || !rest) return {};
+  std::vector<Problem> out = refusals(model, *rest);
+  // What happens later is not asked of the start.
+  std::erase_if(out, [](const Problem& p) { return p.kind == "change"; });
   return out;
 }
 
-std::vector<Verdict> methods_for(const Model& model, const RunOptions& options, std::size_t most_bodies) {
+std::vector<Problem> table_objections(const Model& model, const RunOptions& options, Question question) {
+  std::vector<Problem> out = objections_to_options(options, question);
+  const auto add = [&](const std::vector<Problem>& more) { out.insert(out.end(), more.begin(), more.end()); };
+  add(refusals(model, question));
+  if (is_static(question) || !out.empty()) return out;
+  RunOptions asked = options;
+  asked.method = info_of(question).method;
+  add(start_refusals(model, asked));
+  return out;
+}
+
+namespace {
+
+struct Compiled {
+  std::vector<Problem> against;
+  std::optional<CompiledSizes> sizes;
+};
+
+// What its own compile says against the model, and else its sizes.
+Compiled compiled(const Model& model, const RunOptions& options, const MethodInfo& method) {
+  Compiled out;
+  try {
+    out.sizes = method.compile(model, options);
+  } catch (const ModelError& error) {
+    out.against = error.problems();
+  } catch (const std::invalid_argument& error) {
+    out.against = {{"run", "", "", error.what()}};
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Problem> objections(const Model& model, const RunOptions& options, Question question) {
+  std::vector<Problem> out = table_objections(model, options, question);
+  return out.empty() ? compiled(model, options, info_of(question)).against : out;
+}
+
+std::vector<Verdict> methods_for(const Model& model, const RunOptions& options) {
   std::vector<Verdict> out;
-  const bool tried = model.bodies().size() <= most_bodies;
-  for (const Question question : all_questions)
-    out.push_back(
-        {question, tried ? objections(model, options, question) : refusals(model, question), tried});
+  std::map<Method, Compiled> done;  // a run and a rest by one method are compiled alike
+  for (const Question question : all_questions) {
+    Verdict& v = out.emplace_back(Verdict{question, table_objections(model, options, question), {}});
+    if (!v.against.empty()) continue;
+    const MethodInfo& method = info_of(question);
+    auto found = done.find(method.method);
+    if (found == done.end()) found = done.emplace(method.method, compiled(model, options, method)).first;
+    v.against = found->second.against;
+    v.sizes = found->second.sizes;
+  }
   return out;
 }
 
 Method rest_method(const Model& model, const RunOptions& options) {
   if (options.method != RunOptions().method && info_of(options.method).rest) return options.method;
-  const bool chained = !model.beams().empty() && objections(model, options, Question::chain_static).empty();
+  const bool chained = !model.beams().empty() && (solved_by_sweeps(model) ||
+                                                  objections(model, options, Question::chain_static).empty());
   return chained ? Method::chain : Method::articulated;
 }
 
 std::vector<std::string> notes(const Model& model, const RunOptions& options) {
   std::vector<std::string> out;
   for (const Problem& p : not_looked_at(model, question_of(options.method))) out.push_back(to_string(p));
+  // A run by articulated says what it moved.
+  if (options.method != Method::articulated)
+    for (std::string& text : closing_notes(model)) out.push_back(std::move(text));
   const double end = static_cast<double>(options.steps()) * options.step;
   if (std::abs(end - options.time) > 1e-6 * options.step)
     out.push_back(fmt::format("time: {:g} s is no whole number of steps of {:g} s: it runs to {:g} s",

@@ -5,26 +5,32 @@
 #include <vector>
 
 #include "limber/model/features.h"
-#include "limber/sim/options.h"
+#include "limber/sim/method_table.h"
 
 namespace limber::sim {
 
-// What the method says against the model: from the table of features, or else from its own compile.
+// What stands against the method: options that do not go together with it, what the table of features
+// refuses, or else what its own compile does. A run that starts at rest asks for the rest too.
 std::vector<Problem> objections(const Model& model, const RunOptions& options, Question question);
+
+// Without compiling: from the options and the table alone.
+std::vector<Problem> table_objections(const Model& model, const RunOptions& options, Question question);
+// What the method's rest refuses of a run that is to start there.
+std::vector<Problem> start_refusals(const Model& model, const RunOptions& options);
 
 struct Verdict {
   Question question;
-  std::vector<Problem> against;  // empty: the method takes it
-  bool tried = true;  // false: only the table of features was asked, the model is too large to compile
+  std::vector<Problem> against;        // empty: the method takes it
+  std::optional<CompiledSizes> sizes;  // as the method sees it, where it takes it and its compile tells
 };
 
-// All of them, in the order of all_questions. Up to `most_bodies` bodies every method that has no objection
-// from the table of features also compiles the model.
-std::vector<Verdict> methods_for(const Model& model, const RunOptions& options,
-                                 std::size_t most_bodies = 2000);
+// All of them, in the order of all_questions; each method that has no objection from options and table
+// compiles the model once.
+std::vector<Verdict> methods_for(const Model& model, const RunOptions& options);
 
 // By which method a scene comes to rest that names none for it: its own if that answers rests, the chain
-// where there are beams and it takes them (it is faster and says more of beams), else articulated.
+// where there are beams and it takes them (it is faster and says more of beams) or only its sweeps would,
+// else articulated.
 Method rest_method(const Model& model, const RunOptions& options);
 
 // Told once with a run: what its method does not look at.

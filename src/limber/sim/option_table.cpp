@@ -77,6 +77,14 @@ std::string OptionProblem::text() const {
   return fmt::format("{}{}{}: {}", section, section.empty() ? "" : ".", key, message);
 }
 
+std::vector<Problem> as_problems(const std::vector<OptionProblem>& list) {
+  std::vector<Problem> out;
+  for (const OptionProblem& p : list)
+    out.push_back(
+        {"run", "", fmt::format("{}{}{}", p.section, p.section.empty() ? "" : ".", p.key), p.message});
+  return out;
+}
+
 std::vector<OptionProblem> range_problems(const RunOptions& options) {
   std::vector<OptionProblem> out;
   for (const RunKey& key : run_keys())

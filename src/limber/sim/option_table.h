@@ -51,5 +51,6 @@ struct OptionProblem {
 std::vector<OptionProblem> range_problems(const RunOptions& options);
 // Values that do not go together.
 std::vector<OptionProblem> combination_problems(const RunOptions& options);
+std::vector<Problem> as_problems(const std::vector<OptionProblem>& list);  // of `run`, at their keys
 
 }  // namespace limber::sim

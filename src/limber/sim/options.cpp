@@ -50,8 +50,8 @@ void set_threads(RunOptions& o, int threads) {
 }
 
 void validate(const RunOptions& o) {
-  for (const auto& problems : {range_problems(o), combination_problems(o)})
-    if (!problems.empty()) throw std::invalid_argument(problems.front().text());
+  if (const auto list = range_problems(o); !list.empty()) throw std::invalid_argument(list.front().text());
+  if (const auto list = combination_problems(o); !list.empty()) throw ModelError(as_problems(list));
 }
 
 }  // namespace limber::sim

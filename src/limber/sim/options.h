@@ -60,7 +60,8 @@ std::string integrator_of(const RunOptions& options);  // of the method that run
 int threads_of(const RunOptions& options);
 void set_threads(RunOptions& options, int threads);
 
-// Throws std::invalid_argument naming the first option that cannot be used.
+// Throws std::invalid_argument naming the first option that cannot be used, or ModelError with all that do
+// not go together.
 void validate(const RunOptions& options);
 
 }  // namespace limber::sim

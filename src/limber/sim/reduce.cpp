@@ -121,6 +121,8 @@ class Loads {
   unsigned seed_ = 5;
 };
 
+constexpr std::size_t most_tried = 500;  // links of a mechanism that is reduced to see whether it can be
+
 class Reducer {
  public:
   Reducer(const Model& linked, const rom::Options& options, const ReduceProgress& progress, Mechanism& m)
@@ -129,10 +131,15 @@ class Reducer {
     m_.sites = rom::joint_sites(rom::model_of(linked, m, linked.initial_poses(), {}, 0));
   }
 
-  void run() {
+  // At rest, and where a scene asks for one.
+  void given_points() {
     const std::vector<Vec6> none(m_.ends.size(), Vec6::Zero());
     add(none, 0, "at rest");
     for (const rom::PointRequest& request : options_.points) add(request);
+  }
+
+  void run() {
+    given_points();
     rom::align(m_);
     if (options_.force > 0 || options_.moment > 0) choose_by_error();
   }
@@ -254,7 +261,14 @@ rom::Partition mechanisms_of(const Model& model, const Model& linked, const rom:
 }  // namespace
 
 void check_reducible(const Model& model, const rom::Options& options) {
-  mechanisms_of(model, elastic::beams_to_links(model).model, options);
+  const Model linked = elastic::beams_to_links(model).model;
+  std::vector<Problem> problems;
+  for (Mechanism& m : mechanisms_of(model, linked, options).mechanisms) try {
+      if (m.bodies.size() <= most_tried) Reducer(linked, options, {}, m).given_points();
+    } catch (const ModelError& error) {
+      problems.insert(problems.end(), error.problems().begin(), error.problems().end());
+    }
+  if (!problems.empty()) throw ModelError(std::move(problems));
 }
 
 rom::ReducedModel reduce(const Model& model, const rom::Options& options, const ReduceProgress& progress) {

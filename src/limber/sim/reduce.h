@@ -15,7 +15,8 @@ using ReduceProgress = std::function<void(const std::string& what, int done)>;
 rom::ReducedModel reduce(const Model& model, const rom::Options& options,
                          const ReduceProgress& progress = {});
 
-// Throws what reduce() would throw for the scene itself, without computing anything.
+// Throws what reduce() would throw for the scene itself: also where a mechanism of not too many links cannot
+// be linearised at rest or where the scene asks for it. Chooses no points.
 void check_reducible(const Model& model, const rom::Options& options);
 
 // One point more, where the whole mechanism rests under the request's loads: in every mechanism that has one

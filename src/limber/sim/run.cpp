@@ -19,6 +19,7 @@
 #include "limber/sim/methods.h"
 #include "limber/sim/pass_through.h"
 #include "limber/sim/run_json.h"
+#include "limber/sim/unseen_links.h"
 #include "limber/sim/watches.h"
 
 namespace limber::sim {
@@ -296,6 +297,7 @@ class Run {
   // this.
   bool look_back() {
     PassThrough watch(driver_.model(), driver_.layout());
+    UnseenLinks unseen(driver_.model(), driver_.layout(), driver_.contact_parts());
     EnergyWatch ledger(driver_.model(), driver_.layout());
     GapWatch gaps(driver_.layout(), request_.options.rom.gap_error);
     result::RecordingReader reader(folder_ / "frames");
@@ -306,6 +308,7 @@ class Run {
       ledger.look(frame);
       gaps.look(frame);
       if (std::string text = watch.look(frame); !text.empty()) notes_.push_back(std::move(text));
+      if (std::string text = unseen.look(frame); !text.empty()) notes_.push_back(std::move(text));
     }
     if (std::string text = gaps.verdict(); !text.empty()) notes_.push_back(std::move(text));
     const std::string text = ledger.verdict();

@@ -15,10 +15,6 @@ void keep(CurvePoint& p, bool shapes) {
   p.snapshot.rotations.clear(), p.snapshot.positions.clear(), p.snapshot.points.clear();
 }
 
-void warn_of_unseen(const Model& model, Question question, StaticCurve& out) {
-  for (const Problem& p : not_looked_at(model, question)) out.warnings.push_back(to_string(p));
-}
-
 CurvePoint::Kind point_kind(chain::PathPoint::Kind kind) {
   return kind == chain::PathPoint::Kind::limit         ? CurvePoint::Kind::limit
          : kind == chain::PathPoint::Kind::bifurcation ? CurvePoint::Kind::bifurcation
@@ -51,7 +47,7 @@ StaticCurve load_curve(const Model& model, const RunOptions& run, int steps, Gro
   const Follower work = method.statics->follow(model, run, growth, options.statics);
   StaticCurve out;
   out.job = StaticJob::ramp, out.method = method.name(), out.layout = work.layout;
-  warn_of_unseen(model, *method.rest, out);
+  out.warnings = static_notes(model, *method.rest);
   for (int i = 0; i <= steps; ++i) {
     const double load = static_cast<double>(i) / steps;
     const Follower::Rest rest = work.solve(load);
@@ -83,7 +79,7 @@ StaticCurve equilibrium_path(const Model& model, int branch, const CurveOptions&
   chain::Rest rest = system.rest();
   StaticCurve out;
   out.job = StaticJob::path, out.method = "chain", out.layout = system.layout();
-  warn_of_unseen(model, Question::chain_static, out);
+  out.warnings = static_notes(model, Question::chain_static);
   chain::PathOptions path;
   path.statics = chain_options(options.statics);
   path.branch = branch;
@@ -135,7 +131,7 @@ StaticCurve static_history(const Model& model, double until, int steps, const Cu
   chain::History history(model, chain_options(options.statics));
   StaticCurve out;
   out.job = StaticJob::history, out.method = "chain", out.layout = history.system().layout();
-  warn_of_unseen(model, Question::chain_static, out);
+  out.warnings = static_notes(model, Question::chain_static);
   std::size_t told = 0;
   for (int i = 0; i <= steps; ++i) {
     CurvePoint p;

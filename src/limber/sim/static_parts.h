@@ -50,6 +50,9 @@ Follower follow_state(System compiled, const Options& statics, double time) {
           [work] { return fields(work->system, work->state, work->workspace); }};
 }
 
+// What a rest does not look at, and what it moves to close loops and ties.
+std::vector<std::string> static_notes(const Model& model, Question question);
+
 bool has_loads(const Model& model);  // beside the weight
 // Throws ModelError where loads grow and a weight stays.
 void refuse_weight(const Model& model, Growth growth, const char* method, double time);
@@ -83,7 +86,8 @@ result::Fields chain_fields(const chain::System& system, chain::Solver& solver, 
 bool has_past(const Model& model, double time);
 // Throws ModelError at the first change, or at the material, for a job that knows no past.
 void refuse_past(const Model& model, double time, const std::string& what);
-// Throws ModelError for beams of the published 1R recipe, which only sweeps solve.
+// Beams of the published 1R recipe, which has no potential; the other throws ModelError for them.
+bool solved_by_sweeps(const Model& model);
 void refuse_without_potential(const Model& model);
 // Times at which a history comes to rest to reach `time`: of each change, and `steps` even ones if it ages.
 std::vector<double> history_times(const Model& model, double time, int steps);
