@@ -36,20 +36,28 @@ struct MethodCheck {
 
 struct FileCheck {
   std::vector<scene::Diagnostic> diagnostics;
-  sim::Sizes sizes;
+  sim::CompiledSizes sizes;
   std::string unreadable;  // why the file could not be read at all
   std::vector<MethodCheck> methods;
   std::vector<std::string> notes;
   bool runs = false;
 };
 
+sim::CompiledSizes sizes_of(const scene::Scene& scene, const sim::Verdict& verdict) {
+  if (verdict.sizes) return *verdict.sizes;
+  const sim::Sizes s = with_places(scene, [&] { return sim::measure(scene.model, scene.run); });
+  return {s.bodies, s.joints, s.dofs};
+}
+
 FileCheck check_file(const std::string& file, const std::vector<std::string>& set) {
   FileCheck v;
   try {
-    const scene::Scene scene = load_scene({file, set});
-    for (const sim::Verdict& m : sim::methods_for(scene.model, scene.run))
+    const scene::Scene scene = load_scene({file, set}, true);
+    const scene::Places places(scene);
+    const std::vector<sim::Verdict> verdicts = sim::methods_for(scene.model, scene.run);
+    for (const sim::Verdict& m : verdicts)
       v.methods.push_back({m.question, m.against.empty() ? std::vector<scene::Diagnostic>{}
-                                                         : scene::locate(scene, ModelError(m.against))});
+                                                         : places.of(ModelError(m.against))});
     v.notes = sim::notes(scene.model, scene.run);
     // A scene that only comes to rest is as good as one that runs, unless it names a method that does not
     // take it.
@@ -61,7 +69,7 @@ FileCheck check_file(const std::string& file, const std::vector<std::string>& se
     });
     v.runs = own->against.empty() && !is_static(own->question);
     if (v.runs)
-      v.sizes = with_places(scene, [&] { return sim::measure(scene.model, scene.run); });
+      v.sizes = sizes_of(scene, verdicts[own - v.methods.begin()]);
     else if (scene.run.method != sim::RunOptions().method || !rests)
       v.diagnostics = own->against;
   } catch (const scene::SceneError& e) {

@@ -29,8 +29,9 @@ std::vector<std::pair<std::string, std::string>> parse_set(const std::vector<std
   return pairs;
 }
 
-scene::Scene load_scene(const SceneArguments& arguments) {
+scene::Scene load_scene(const SceneArguments& arguments, bool keep_places) {
   scene::LoadOptions options;
+  options.keep_places = keep_places;
   options.set = parse_set(arguments.set);
   // A reduced model carries its scene along.
   if (std::filesystem::path(arguments.file).extension() == ".rom") {
@@ -73,7 +74,7 @@ double parse_time(const std::string& option, const std::string& text) {
   return value;
 }
 
-std::string describe(const sim::Sizes& s) {
+std::string describe(const sim::CompiledSizes& s) {
   return fmt::format("{}, {}, {}", format_count(s.bodies, "body", "bodies"),
                      format_count(s.joints, "joint", "joints"),
                      format_count(s.dofs, "degree of freedom", "degrees of freedom"));

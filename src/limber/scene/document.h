@@ -3,11 +3,12 @@
 // yaml-cpp's events are turned into nodes under limits: bytes, depth, nodes after aliases are expanded, and
 // what the scanner may hold back before it delivers an event. An alias shares the node of its anchor; the
 // expanded size and height of every node are known, so that an alias bomb or a cycle ends at the alias and
-// not in a walk.
+// not in a walk. What most scenes consist of is read without yaml-cpp (plain_document.h), to the same nodes.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -68,6 +69,11 @@ struct Document {
 // Reads `text`; what is wrong with it as YAML is in `flaws`. Never throws for bad input. A flood of keys at
 // the root that `is_root_key` does not know ends the reading: the file is something else.
 Document read_document(const std::string& text, const Limits& limits, bool (*is_root_key)(std::string_view));
+// Its two ways: the quick one, which does not know all of YAML and finds nothing wrong, and the whole one.
+std::optional<Document> read_plain_document(const std::string& text, const Limits& limits,
+                                            bool (*is_root_key)(std::string_view));
+Document read_whole_document(const std::string& text, const Limits& limits,
+                             bool (*is_root_key)(std::string_view));
 
 // The first byte that no text file has (a control character, broken UTF-8), if any; see text_check.cpp.
 struct TextProblem {

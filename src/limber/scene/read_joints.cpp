@@ -96,8 +96,15 @@ BodyId read_body(const Fields& fields, const char* key, bool allow_world) {
   return fields.reader.body(fields.node(key), fields.path(key), allow_world).value_or(world);
 }
 
-// Reads a joint as far as it goes before all reference poses are known; `pending` lists those that need them.
-void read_joint(const Fields& fields, std::string_view name, std::vector<int>& pending) {
+// One whose frames need the reference poses of all bodies.
+struct PendingJoint {
+  int index;
+  const Node* node;
+  Mark mark;
+};
+
+// Reads a joint as far as it goes before these are known; `pending` lists those that need them.
+void read_joint(const Fields& fields, std::string_view name, std::vector<PendingJoint>& pending) {
   Reader& reader = fields.reader;
   Joint joint;
   joint.name = name;
@@ -134,7 +141,7 @@ void read_joint(const Fields& fields, std::string_view name, std::vector<int>& p
       extra.relative_joint = id.value;
   }
   reader.parts.joints.push_back(std::move(joint));
-  if (!frames) pending.push_back(id.value);
+  if (!frames) pending.push_back({id.value, &fields.self(), fields.mark()});
 }
 
 // Explicit bodies that hang on no joint get one: fixed, or free at the centre of mass.
@@ -191,15 +198,14 @@ Mat3 joint_axes(JointKind kind, const Vec3& axis, const Vec3& axis2) {
 void read_joints(const Fields& scene) {
   Reader& reader = scene.reader;
   // First what does not need poses, for all joints; then the frames.
-  std::vector<int> pending;
+  std::vector<PendingJoint> pending;
   for_each_entry(scene, "joints", ObjectType::joint, [&](const Fields& fields, std::string_view name) {
     if (reader.claim_entities(1, fields.mark(), fields.path())) read_joint(fields, name, pending);
   });
-  for (const int index : pending) {
-    Joint& joint = reader.parts.joints[index];
-    const Origin& origin = reader.origins.at("joint " + joint.name);
+  for (const PendingJoint& p : pending) {
+    Joint& joint = reader.parts.joints[p.index];
     const Path path = scene.path("joints");
-    const Fields fields(reader, *origin.node, ObjectType::joint, {&path, joint.name}, origin.mark);
+    const Fields fields(reader, *p.node, ObjectType::joint, {&path, joint.name}, p.mark);
     const Frames frames = world_frames(fields, joint.kind, joint.parent, joint.child);
     joint.X_PF = frames.X_PF;
     joint.X_BM = frames.X_BM;

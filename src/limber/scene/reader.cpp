@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cmath>
 
 #include "limber/scene/fields.h"
@@ -16,6 +17,16 @@ constexpr std::size_t max_kept = 2000;
 std::string with_adjective(const std::string& thing, const char* adjective) {
   const std::size_t blank = thing.find(' ');
   return fmt::format("a {} {}", adjective, thing.substr(blank + 1));
+}
+
+// A number and what stands behind it: 3 and " mm"; nothing where no number begins.
+std::pair<double, std::string_view> split_number(std::string_view text) {
+  const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
+  if (digits.empty() || !((digits[0] >= '0' && digits[0] <= '9') || digits[0] == '.')) return {};
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{}) return {};
+  return {value, text.substr(static_cast<std::size_t>(end - text.data()))};
 }
 
 }  // namespace
@@ -85,6 +96,15 @@ std::optional<Expression> Reader::expression(const Node& node, const Path& path,
     out.loose = true;
     return out;
   }
+  const auto [number, unit] = split_number(node.text);
+  // An index may have the name of a unit: with one in reach it is looked at each time.
+  const auto known = node.mark.scope ? units_.end() : units_.find(unit);
+  if (known != units_.end() && agree(known->second.dimension, expected) &&
+      (!expected.is_number() || known->second.dimension.rad == 0)) {
+    out.value = number * known->second.factor;
+    out.dimension = known->second.dimension;
+    return out;
+  }
   const auto suggest = [this](std::string_view name) { return suggest_parameter(name); };
   const ExpressionResult result =
       compile_expression(node.text, lookup_in(node.mark.scope), allow_time, suggest);
@@ -103,6 +123,9 @@ std::optional<Expression> Reader::expression(const Node& node, const Path& path,
                       quoted(node.text)));
     return std::nullopt;
   }
+  if (!unit.empty() && !node.mark.scope)
+    if (const UnitParse parsed = parse_unit(unit); parsed.unit && out.value == number * parsed.unit->factor)
+      units_.emplace(unit, *parsed.unit);
   return out;
 }
 

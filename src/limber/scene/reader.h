@@ -135,6 +135,7 @@ class Reader {
   std::vector<int> joint_of;      // of each body, -1: none; once all joints are read
   std::unordered_map<std::string_view, int> body_names, joint_names, beam_names, spring_names, material_names,
       section_names, rider_names;
+  bool keeps_places = false;                        // else there are no origins
   std::unordered_map<std::string, Origin> origins;  // by "kind name"
 
  private:
@@ -154,6 +155,7 @@ class Reader {
                                                              const Dimension& expected, std::size_t columns,
                                                              bool& periodic);
 
+  std::unordered_map<std::string_view, Unit> units_;  // behind numbers so far: " mm"
   std::vector<std::string> parameter_order_;
   std::unordered_map<std::string, ParameterState> parameters_;
   int parameter_depth_ = 0;

@@ -232,6 +232,7 @@ std::string Reader::suggest_chain(std::string_view name) const {
 
 void Reader::remember(const char* kind, std::string_view name, const Node& node, const Mark& mark,
                       const Path& path) {
+  if (!keeps_places) return;
   origins.emplace(fmt::format("{} {}", kind, name), Origin{&node, mark, path.text()});
 }
 

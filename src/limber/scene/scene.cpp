@@ -1,6 +1,5 @@
-// load and parse: text → document → parts → model, with every diagnostic in the file's order. locate reads
-// the text again: places are wanted once, after an error, and a table of them would be as large as the
-// document.
+// load and parse: text → document → parts → model, with every diagnostic in the file's order. Places are
+// wanted after an error alone: the text is read again then, and a table of them made.
 #include "limber/scene/scene.h"
 
 #include <fmt/format.h>
@@ -194,6 +193,54 @@ void read_scene(Reader& reader, const Node& written) {
 
 }  // namespace
 
+// A text as it was read, with what it says.
+struct PlacesData {
+  std::string text;  // normalised
+  LoadOptions options;
+  Document document;
+  std::vector<std::string> notes;
+  Reader reader;
+
+  PlacesData(std::string normalized, const std::string& file, const LoadOptions& load,
+             const std::filesystem::path& folder, const std::vector<sim::SourceFile>* embedded)
+      : text(std::move(normalized)),
+        options(load),
+        document(read_document(text, options.limits, is_scene_key)),
+        notes(rename_old_words(document, file)),
+        reader(document, file, options, folder, embedded) {
+    reader.keeps_places = options.keep_places;
+    for (const Flaw& flaw : document.flaws) reader.error(flaw.mark, {}, flaw.message);
+    if (document.root)
+      read_scene(reader, *document.root);
+    else if (document.flaws.empty())
+      reader.error(Mark{1, 1}, {}, "the file is empty; a scene begins with \"limber: 1\"");
+  }
+};
+
+namespace {
+
+std::shared_ptr<const PlacesData> read_for_places(const std::string& source, const std::string& file,
+                                                  LoadOptions options, const std::filesystem::path& folder,
+                                                  const std::vector<sim::SourceFile>* embedded) {
+  options.keep_places = true;
+  return std::make_shared<PlacesData>(normalize_text(source), file, options, folder, embedded);
+}
+
+}  // namespace
+
+Places::Places(const Scene& scene)
+    : data_(scene.places ? scene.places
+                         : read_for_places(scene.sources.front().text, scene.file, scene.options, {},
+                                           &scene.sources)) {}
+
+std::vector<Diagnostic> Places::of(const ModelError& error) const {
+  return places_of(data_->reader, error, data_->text);
+}
+
+std::vector<Diagnostic> locate(const Scene& scene, const ModelError& error) {
+  return Places(scene).of(error);
+}
+
 std::string to_string(const Diagnostic& d) {
   std::string text = d.file;
   if (d.line > 0) text += fmt::format(":{}:{}", d.line, d.column);
@@ -213,20 +260,14 @@ Scene parse(const std::string& source, const std::string& file_name, const std::
         {{file_name, 1, 1, "",
           fmt::format("the file has {} bytes, more than the limit of {}", bytes, options.limits.file_bytes)}},
         0, "", file_name);
-  const std::string text = normalize_text(source);
+  std::string text = normalize_text(source);
   if (const TextProblem problem = check_text(text); !problem.message.empty()) {
     const Mark mark = mark_at(text, problem.offset);
     fail({{file_name, mark.line, mark.column, "", problem.message}}, 0, text, file_name);
   }
-  Document document = read_document(text, options.limits, is_scene_key);
-  std::vector<std::string> notes = rename_old_words(document, file_name);
-  Reader reader(document, file_name, options, folder, embedded);
-  for (const Flaw& flaw : document.flaws) reader.error(flaw.mark, {}, flaw.message);
-  if (document.root)
-    read_scene(reader, *document.root);
-  else if (document.flaws.empty())
-    reader.error(Mark{1, 1}, {}, "the file is empty; a scene begins with \"limber: 1\"");
-  if (!reader.diagnostics.empty()) fail(std::move(reader.diagnostics), reader.dropped, text, file_name);
+  const auto data = std::make_shared<PlacesData>(std::move(text), file_name, options, folder, embedded);
+  Reader& reader = data->reader;
+  if (!reader.diagnostics.empty()) fail(std::move(reader.diagnostics), reader.dropped, data->text, file_name);
   try {
     Scene scene{Model(std::move(reader.parts)),
                 reader.run,
@@ -234,21 +275,15 @@ Scene parse(const std::string& source, const std::string& file_name, const std::
                 {{file_name, source}},
                 file_name,
                 options,
-                std::move(notes)};
+                std::move(data->notes),
+                options.keep_places ? data : nullptr};
     for (sim::SourceFile& file : reader.files) scene.sources.push_back(std::move(file));
     return scene;
   } catch (const ModelError& error) {
-    throw SceneError(places_of(reader, error, text));
+    const auto again =
+        options.keep_places ? data : read_for_places(source, file_name, options, folder, embedded);
+    throw SceneError(places_of(again->reader, error, again->text));
   }
-}
-
-std::vector<Diagnostic> locate(const Scene& scene, const ModelError& error) {
-  const std::string text = normalize_text(scene.sources.front().text);
-  Document document = read_document(text, scene.options.limits, is_scene_key);
-  rename_old_words(document, scene.file);
-  Reader reader(document, scene.file, scene.options, {}, &scene.sources);
-  if (document.root) read_scene(reader, *document.root);
-  return places_of(reader, error, text);
 }
 
 Scene load(const std::filesystem::path& file, const LoadOptions& options) {

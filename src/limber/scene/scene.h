@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -44,7 +45,10 @@ struct LoadOptions {
   std::vector<std::pair<std::string, std::string>>
       set;  // parameters: name, value as written in a scene ("3 mm")
   Limits limits;
+  bool keep_places = false;  // for who will ask for them (Places), so that the text is not read again
 };
+
+struct PlacesData;
 
 struct Parameter {
   std::string name, text;  // as written
@@ -56,10 +60,11 @@ struct Scene {
   Model model;
   sim::RunOptions run;
   std::vector<Parameter> parameters;
-  std::vector<sim::SourceFile> sources;  // the scene file first, then the files it names
-  std::string file;                      // its name in diagnostics
-  LoadOptions options;                   // it was read with
-  std::vector<std::string> notes;        // for who wrote it: words that have a new name
+  std::vector<sim::SourceFile> sources;      // the scene file first, then the files it names
+  std::string file;                          // its name in diagnostics
+  LoadOptions options;                       // it was read with
+  std::vector<std::string> notes;            // for who wrote it: words that have a new name
+  std::shared_ptr<const PlacesData> places;  // if it was read to keep them
 };
 
 Scene load(const std::filesystem::path& file,
@@ -68,8 +73,18 @@ Scene load(const std::filesystem::path& file,
 Scene parse(const std::string& text, const std::string& file_name, const std::filesystem::path& folder = {},
             const LoadOptions& options = {}, const std::vector<sim::SourceFile>* embedded = nullptr);
 
-// What a method says against the scene's model, each at the place in the file that it is about.
-std::vector<Diagnostic> locate(const Scene& scene, const ModelError& error);
+// Where in the file the things of a scene stand; if the scene has not kept them its text is read again, once
+// for any number of questions.
+class Places {
+ public:
+  explicit Places(const Scene& scene);  // which must outlive it
+  // What a method says against the scene's model, each at the place that it is about.
+  std::vector<Diagnostic> of(const ModelError& error) const;
+
+ private:
+  std::shared_ptr<const PlacesData> data_;
+};
+std::vector<Diagnostic> locate(const Scene& scene, const ModelError& error);  // the same, for one
 
 std::string schema_json();         // JSON Schema (draft 7) for editors, from the table of keys
 std::string reference_markdown();  // docs/scene.md, from the same table
