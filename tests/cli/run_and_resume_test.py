@@ -4,6 +4,7 @@
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import time
@@ -79,6 +80,31 @@ def wait_for(path, seconds=60):
         time.sleep(0.005)
 
 
+class Reports(CommandTest):
+    def report(self, *words):
+        self.expect(DONE, "run", *words, "--quiet", "--out", "r", "--force", "--no-vtk", "--no-glb")
+        return (self.folder / "r" / "report.html").read_text(encoding="utf-8")
+
+    def test_names_the_integrator_of_its_method(self):
+        self.assertIn("integrator sdirk", self.report("scene.yaml", "--integrator", "sdirk"))
+        self.assertIn("adaptive, linear solver", self.report("scene.yaml", "--method", "adaptive"))  # which has none
+        (self.folder / "cord.yaml").write_text("limber: 1\nmaterials: {m: {E: 1 MPa, density: 1000}}\nsections: {s: {circle: 2 mm}}\n"
+                                               "beams: {b: {path: [[0, 0, 0], [0.1, 0, 0]], material: m, section: s, elements: 4, damping: 10 ms}}\n"
+                                               "run: {method: thread, time: 5 ms, step: 1 ms}\n", encoding="utf-8")
+        text = self.report("cord.yaml")
+        self.assertIn("integrator bdf2", text)
+        self.assertNotIn("integrator midpoint", text)
+
+    def test_the_flagship_balances(self):
+        """What `make run` shows: no warning, and an integrator that neither makes nor loses a share of the energy."""
+        summary = json.loads(self.expect(DONE, "run", support.ROOT / "scenes" / "bridge-car.yaml", "--json", "--out", "r", "--no-vtk",
+                                         "--no-glb", "--no-report").stdout)
+        self.assertFalse([text for text in summary["warnings"] if "integrator" in text])
+        energy = {name: value["last"] for name, value in summary["energies"].items()}
+        # 5 %: from there on a run warns.
+        self.assertLess(abs(energy["energy.remainder"]), 0.05 * abs(energy["energy.work"]))
+
+
 class Interrupts(CommandTest):
     def interrupted_then_resumed(self, number):
         self.expect(DONE, "run", "scene.yaml", *SHORT, "--quiet", "--out", "reference")
@@ -110,6 +136,17 @@ class Interrupts(CommandTest):
         self.assertEqual(process.wait(30), INTERRUPTED)
         self.assertLess(time.monotonic() - begin, 2)
         self.assertFalse((self.folder / "r").exists())
+
+    def test_number_of_threads_stays(self):
+        """A run goes on with as many threads of the CPU as it had, unless it is told another number."""
+        for more, threads in (([], 2), (["--threads", "3"], 3)):
+            process = support.start("run", "scene.yaml", *SHORT, "--threads", "2", "--force", "--out", "r", cwd=self.folder)
+            wait_for(self.folder / "r" / "frames")
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(), INTERRUPTED)
+            self.expect(DONE, "resume", "r", *more)
+            self.assertEqual(run_json(self.folder / "r")["wall_clock"]["threads"], threads)
+            shutil.rmtree(self.folder / "r")
 
     def test_says_how_to_go_on(self):
         process = subprocess.Popen([str(support.LIMBER), "run", "scene.yaml", *LONG, "--out", "r"], cwd=self.folder,

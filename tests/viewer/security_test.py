@@ -187,7 +187,7 @@ class Strangers(unittest.TestCase):
         connection = open_live(view)
         notes = 0
         for text in (b"{", b"[]", b"7", b'{"do":5}', b'{"do":"grab"}', b'{"do":"set","name":"nothing","value":"1"}', b'{"do":"speed","value":-1}',
-                     b'{"do":"method","name":"x"}', b'{"do":"rewind","time":1e300}', b'{"do":"set","name":"stiffness","value":"3 kg"}'):
+                     b'{"do":"method","name":"x"}', b'{"do":"rewind","time":1e300}', b'{"do":"jump"}', b'{"do":"set","name":"stiffness","value":"3 kg"}'):
             mask = os.urandom(4)
             body = bytes(b ^ mask[i % 4] for i, b in enumerate(text))
             connection.sendall(bytes([0x81, 0x80 | len(text)]) + mask + body)
@@ -197,8 +197,10 @@ class Strangers(unittest.TestCase):
                 kind, data = read_message(connection)
                 if kind == 1 and b'"note"' in data:
                     notes += 1
+                    if b'"jump"' in text:  # a command that there is not
+                        self.assertIn(b"unknown command", data)
                     break
-        self.assertGreaterEqual(notes, 9)
+        self.assertGreaterEqual(notes, 10)
         connection.close()
         self.assertEqual(view.stop(), 0)
 
