@@ -101,6 +101,37 @@ double hanging_error() {
   return 1e3 * std::hypot(tip.x() - 0.03456, tip.z() + 0.99147);
 }
 
+// A rod of steel of 1 m and 0.1 mm across, bent far by a force at its tip, P L²/EI = 10.
+void bench_thread_statics(std::vector<Figure>& figures) {
+  for (const int elements : {10, 200}) {
+    const double radius = 5e-5, E = 210e9, I = pi * radius * radius * radius * radius / 4;
+    ModelBuilder b = rubber(radius, E);
+    Beam beam;
+    beam.name = "rod";
+    beam.path = PolylinePath{{Vec3::Zero(), Vec3::UnitX()}};
+    beam.material = MaterialId{0};
+    beam.section = SectionId{0};
+    beam.elements = elements;
+    PointLoad load;
+    load.name = "load", load.at.beam = b.add(beam), load.at.s = 1;
+    load.force = VectorFunction::constant(Vec3(0, 0, -10 * E * I));
+    b.add(load);
+    b.parts.gravity = VectorFunction::constant(Vec3::Zero());
+    const auto system = thread::compile(std::move(b).build());
+    thread::Workspace w(system);
+    int iterations = 0;
+    const Measured t = measure_call([&] {
+      thread::State state = system.rest();
+      const auto found = thread::solve_static(system, state, w);
+      if (!found.report.ok()) throw std::runtime_error("bench thread: " + found.report.message);
+      iterations = found.report.iterations;
+    });
+    figures.push_back({fmt::format("static_iterations_slender_{}", elements), static_cast<double>(iterations),
+                       "", "Newton iterations; radius/length 5e-5, P L2/EI = 10"});
+    figures.push_back({fmt::format("static_ms_slender_{}", elements), 1e3 * t.seconds, "ms", ""});
+  }
+}
+
 }  // namespace
 
 std::vector<Figure> bench_thread(bool /*full*/) {
@@ -145,6 +176,7 @@ std::vector<Figure> bench_thread(bool /*full*/) {
   }
   figures.push_back({"allocations_per_step", counting_allocations() ? allocations : -1, "1/step", ""});
   figures.push_back({"hanging_tip_error_mm", hanging_error(), "mm", "against (0.03456, -0.99147) m"});
+  bench_thread_statics(figures);
   return figures;
 }
 

@@ -269,6 +269,23 @@ int BlockTridiagonal::factor(int nodes, int top, double* D, double* O) {
 
 void BlockTridiagonal::solve(double* x) const { solve_kernel(nodes_, top_, U_, X_, inverse_.data(), x); }
 
+double BlockTridiagonal::negative_share(const double* x) const {
+  double taken = 0, given = 0;
+  for (int j = 0; j < nodes_; ++j) {
+    const double *U = upper(j), *y = x + 12 * static_cast<std::ptrdiff_t>(j);
+    const double* X = j == top_ ? nullptr : coupling(j);
+    const double* z = j < top_ ? y + 12 : y - 12;
+    for (int k = 0; k < 12; ++k) {
+      double s = y[k];
+      for (int i = k + 1; i < 12; ++i) s += U[12 * k + i] * y[i];
+      for (int i = 0; i < 12 && X != nullptr; ++i) s += X[12 * k + i] * z[i];
+      const double part = s * s / pivots(j)[k];
+      (part < 0 ? taken : given) += std::abs(part);
+    }
+  }
+  return taken / given;
+}
+
 void block_multiply(int nodes, const double* D, const double* O, const double* x, double* y) {
   for (int j = 0; j < nodes; ++j) {
     const double* d = D + 144 * static_cast<std::size_t>(j);

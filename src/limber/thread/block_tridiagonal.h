@@ -24,6 +24,8 @@ class BlockTridiagonal {
   int nodes() const { return nodes_; }
   int top() const { return top_; }
   int negative() const { return negative_; }  // pivots
+  // Of xᵀAx = Σ d (Lᵀx)², what the negative pivots d take, over what the positive ones give.
+  double negative_share(const double* x) const;
   // Of block j: L_jᵀ (unit upper triangle in rows of 12), 1/D_j and X_j (not of the top).
   const double* upper(int j) const { return U_ + 144 * static_cast<std::ptrdiff_t>(j); }
   const double* pivots(int j) const { return inverse_.data() + 12 * static_cast<std::ptrdiff_t>(j); }

@@ -370,6 +370,21 @@ LIMBER_KERNEL void force_kernel(int begin, int end, ElementArrays& a, Between* b
   }
 }
 
+// The tangent of other stresses, or of a share of them: the stiffness of the strains is left whole.
+LIMBER_KERNEL void share_kernel(int begin, int end, const ElementArrays& a, Between* between) {
+  const Pack share = pack(a.geometric);
+  for (int j = begin; j < end; j += lanes, ++between) {
+    Stress& s = between->s;
+    if (a.foresees)
+      s.n = load(a.foreseen[0] + j), s.vy = load(a.foreseen[1] + j), s.vz = load(a.foreseen[2] + j);
+    s.n *= share, s.vy *= share, s.vz *= share, s.wall *= share;
+    s.m = share * s.m;
+    between->o = moments(between->g, s);
+    if (between->lean.leans)
+      for (Pack& first : between->lean.first) first *= share;
+  }
+}
+
 LIMBER_KERNEL void tangent_kernel(int begin, int end, const ElementArrays& a, Between* between) {
   for (int j = begin; j < end; j += lanes, ++between) {
     Between& b = *between;
@@ -421,6 +436,7 @@ void elements(int nodes, bool tangent, ElementArrays& a) {
     const int end = begin + packs_at_once * lanes < slots ? begin + packs_at_once * lanes : slots;
     force_kernel(begin, end, a, between);
     if (!tangent) continue;
+    if (a.geometric != 1 || a.foresees) share_kernel(begin, end, a, between);
     tangent_kernel(begin, end, a, between);
     halves_kernel(begin, end, a, between);
     off_diagonal_kernel(begin, end, nodes, a, between);

@@ -97,6 +97,10 @@ struct ElementArrays {
   Numbers O;             // (nodes x 12 x 12) block (j, j + 1)
   Table weight;          // (1 x nodes) of the mass in D and O, of a node and of the slot after it
   Numbers g;             // (nodes x 12) elastic gradient in node axes: along x, x_,x x_,y x_,z
+  double geometric = 1;  // share of the stresses' own stiffness in the tangent
+  // Stresses to take for it instead: tension and shears of the slots are `foreseen`, the nodes have none.
+  bool foresees = false;
+  Table foreseen;  // (3 x slots)
 };
 
 // Copies coordinates (nodes x 12: x, x_,x, x_,y, x_,z) into x and F.

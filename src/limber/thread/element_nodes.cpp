@@ -26,9 +26,14 @@ LIMBER_KERNEL void nodes_kernel(int nodes, bool tangent, ElementArrays& a) {
     for (int i = 0; i < 6; ++i) S[i] = both(a.force, 6 + i, 18 + i);
     Pack column[12];
     for (int i = 0; i < 3; ++i) column[i] = x[i];
-    const P3 mu = map_row(map, m, S, column + 3);
+    P3 mu = map_row(map, m, S, column + 3);
     store_rows<12>(a.g.data(), j, nodes, 0, 0, column);
     if (!tangent) continue;
+    if (a.geometric != 1 || a.foresees) {
+      const Pack share = pack(a.foresees ? 0 : a.geometric);
+      mu = share * mu;
+      for (Pack& x_S : S) x_S *= share;
+    }
 
     const auto half = [&](int row) LIMBER_LAMBDA { return both(a.half, row, half_rows + row); };
     const auto constant = [&](int first, int second) LIMBER_LAMBDA {

@@ -345,6 +345,10 @@ void load_forces(const SystemData& s, const State& state, double t, double load,
   for (const BodyLoad& l : s.body_loads) body_load(s, state, l, t, load, w);
 }
 
+void hand_forces(const SystemData& s, const State& state, const double* e, WorkspaceData& w) {
+  if (w.held_by_hand) hand_force(s, state, *w.held_by_hand, e, 0, false, w);
+}
+
 double gravity_potential(const SystemData& s, const State& state, const double* e, double t, double load,
                          const WorkspaceData& w) {
   double sum = 0;

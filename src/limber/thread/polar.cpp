@@ -69,6 +69,7 @@ void ElementArrays::resize(int capacity) {
   strain.resize(6, capacity);
   z.resize(6, capacity);
   stress.resize(6, capacity);
+  foreseen.resize(3, capacity);
   energy.resize(1, capacity);
   gap.resize(1, capacity);
   half.resize(114, capacity);

@@ -337,7 +337,9 @@ bool evaluate_tangent(const SystemData& s, const double* e, const MassWeight& we
 void external_forces(const SystemData& s, const State& state, const double* e, double t, double load,
                      double ch, bool tangent, WorkspaceData& w);
 void load_forces(const SystemData& s, const State& state, double t, double load,
-                 WorkspaceData& w);                                                // loads alone, added
+                 WorkspaceData& w);  // loads alone, added
+void hand_forces(const SystemData& s, const State& state, const double* e,
+                 WorkspaceData& w);                                                // a hand at rest, added
 void mass_times(const WorkspaceData& w, int nodes, const double* y, double* out);  // out = M y, world axes
 double gravity_potential(const SystemData& s, const State& state, const double* e, double t, double load,
                          const WorkspaceData& w);

@@ -160,14 +160,14 @@ result::Energy energy(const System& system, const State& state, Workspace& works
 void open_ledger(const System& system, State& state, Workspace& workspace);
 
 struct StaticOptions {
-  double tolerance = 1e-9;    // of the forces left over, relative to those that act
+  double tolerance = 1e-10;   // of what is still to come: displacements of the size, turns in rad
   int max_iterations = 5000;  // in all
   int load_steps = 1;
   double load = 1;  // share of loads and weight that acts
 };
 struct StaticResult {
   result::SolveReport report;
-  double residual = 0;  // relative
+  double residual = 0;  // forces left over before the last iteration, of those that act
   int negative = 0;     // directions in which it is not stable
   result::Energy energy;
 };
