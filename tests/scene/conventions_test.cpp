@@ -92,13 +92,11 @@ TEST(Conventions, WhenLoadsAreTaken) {
       "gravity: [0, 0, 0]\nbodies: {b: {sphere: 1 cm, mass: 1 kg}}\nloads: {f: {on: b, force: [t^2, 0, 0]}}\n"
       "joints: {j: {type: prismatic, child: b, axis: [1, 0, 0]}}\nprobes: [j.velocity]\n";
   const double gamma = 1 - 1 / std::sqrt(2.0);
-  const std::map<std::string, double> expected = {{"euler", 1},
-                                                  {"implicit_euler", 1},
-                                                  {"midpoint", 0.25},
-                                                  {"sdirk", (1 - gamma) * gamma * gamma + gamma},
-                                                  {"rk4", 1.0 / 3},
-                                                  {"gauss", 1.0 / 3},
-                                                  {"sdirk4", 1.0 / 3}};
+  const std::map<std::string, double> expected = {
+      {"euler", 1},       {"implicit_euler", 1},
+      {"midpoint", 0.25}, {"sdirk", (1 - gamma) * gamma * gamma + gamma},
+      {"rk4", 1.0 / 3},   {"gauss", 1.0 / 3},
+      {"sdirk4", 1.0 / 3}};
   for (const auto& [integrator, speed] : expected)
     EXPECT_NEAR(numbers_of(body + "run: {step: 1 s, integrator: " + integrator + "}\n", 1).at("j.velocity"),
                 speed, 1e-9)

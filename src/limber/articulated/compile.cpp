@@ -196,6 +196,10 @@ void measure_size(SystemData& s) {
   for (const Loop& l : s.model.loops())
     points.emplace_back(l.b == world ? l.X_BM.p : Vec3(X_WB[l.b.value] * l.X_BM.p));
   if (const double radius = math::enclosing_ball(points).radius; radius > 0) s.size = 2 * radius;
+  s.rate_unit.resize(s.tree.v_count());
+  for (const multibody::Link& link : s.tree.links())
+    for (int k = 0; k < link.dofs; ++k)
+      s.rate_unit[link.v + k] = is_rotational(link.kind, k) ? 1 : 1 / s.size;
 }
 
 void lay_out(SystemData& s) {
@@ -300,14 +304,6 @@ SystemData::SystemData(elastic::LinkedModel linked, const Options& opts)
 
 namespace {
 
-// Radians, and metres of the structure's size: the iteration does not depend on units.
-std::vector<double> weights_of_rates(const SystemData& s) {
-  std::vector<double> weight(s.tree.v_count());
-  for (const multibody::Link& link : s.tree.links())
-    for (int k = 0; k < link.dofs; ++k) weight[link.v + k] = is_rotational(link.kind, k) ? 1 : 1 / s.size;
-  return weight;
-}
-
 constexpr int anderson_depth = 5;  // 3 to 8 need as many iterations
 
 // Of two stages that are iterated together: as one vector.
@@ -344,9 +340,8 @@ WorkspaceData::WorkspaceData(const SystemData& s)
       u_base(s.tree.v_count()),
       v_base(s.tree.v_count()),
       u(s.tree.v_count()),
-      anderson(weights_of_rates(s), s.options.integrator == Integrator::euler ? 0 : anderson_depth),
-      anderson_pair(twice(weights_of_rates(s)),
-                    s.options.integrator == Integrator::gauss ? anderson_depth : 0),
+      anderson(s.rate_unit, s.options.integrator == Integrator::euler ? 0 : anderson_depth),
+      anderson_pair(twice(s.rate_unit), s.options.integrator == Integrator::gauss ? anderson_depth : 0),
       blocks(s.tree_only ? nullptr : std::make_unique<Blocks>(s)) {
   locks.reserve(s.motions.size() + s.limits.size());
   const Integrator by = s.options.integrator;

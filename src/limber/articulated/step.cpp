@@ -167,10 +167,8 @@ bool Stepper::solve_midpoint(double t, double h) {
 static bool within_rounding(const SystemData& s, const std::vector<double>& before,
                             const std::vector<double>& now, double h) {
   for (const multibody::Link& link : s.tree.links())
-    for (int k = 0; k < link.dofs; ++k) {
-      const double unit = is_rotational(link.kind, k) ? 1 : s.size;
-      if (!(std::abs(now[link.v + k] - before[link.v + k]) * h * h <= 1e-13 * unit)) return false;
-    }
+    for (int n = link.v; n < link.v + link.dofs; ++n)
+      if (!(std::abs(now[n] - before[n]) * s.rate_unit[n] * h * h <= 1e-13)) return false;
   return true;
 }
 
@@ -400,7 +398,7 @@ Stepper::AbaInput Stepper::make_input() const {
 double Stepper::largest_change() const {
   double change = 0;
   for (std::size_t k = 0; k < w_.a.size(); ++k) {
-    const double c = std::abs(w_.a_new[k] - w_.a[k]);
+    const double c = std::abs(w_.a_new[k] - w_.a[k]) * s_.rate_unit[k];
     if (!(c <= change)) change = c;  // takes NaN along
   }
   return change;
@@ -408,10 +406,10 @@ double Stepper::largest_change() const {
 
 // Speeds in the step, and what the weight would give in it: a floor for what is nearly at rest.
 double Stepper::velocity_scale(double t, double h) const {
-  double speed = 0, acceleration = s_.model.gravity().value(t).norm();
+  double speed = 0, acceleration = s_.model.gravity().value(t).norm() / s_.size;
   for (std::size_t k = 0; k < w_.a.size(); ++k) {
-    speed = std::max(speed, std::abs(w_.v_mid[k]));
-    acceleration = std::max(acceleration, std::abs(w_.a_new[k]));
+    speed = std::max(speed, std::abs(w_.v_mid[k]) * s_.rate_unit[k]);
+    acceleration = std::max(acceleration, std::abs(w_.a_new[k]) * s_.rate_unit[k]);
   }
   return speed + h * acceleration;
 }

@@ -137,6 +137,7 @@ struct SystemData {
   multibody::Tree tree;
 
   std::vector<double> stiffness, damping, rest;  // (v_count) of the joints; rest of plain coordinates
+  std::vector<double> rate_unit;                 // (v_count) 1 of turns, 1/size of slides: what compares them
   std::vector<char> has_rotation_law;            // (size) spherical or free with a stiffness
   std::vector<int> body_block_index;             // (size) −1: none
   int body_blocks = 0;
