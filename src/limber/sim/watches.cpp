@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "limber/elastic/section_constants.h"
+
 namespace limber::sim {
 
 namespace {
@@ -27,6 +29,8 @@ bool hits_nothing(const Model& model) {
 
 EnergyWatch::EnergyWatch(const Model& model, const result::Layout& layout)
     : model_(model), keeps_(hits_nothing(model)) {
+  for (const Beam& b : model.beams())
+    stretch_ = std::max(stretch_, model[b.material].E * elastic::section_constants(model[b.section].shape).A);
   for (std::size_t i = 0; i < layout.scalars.size(); ++i) {
     const std::string& name = layout.scalars[i].name;
     if (name == "energy.remainder")
@@ -48,6 +52,8 @@ void EnergyWatch::look(const result::Snapshot& s) {
   for (const auto* list : {&s.positions, &s.points})
     for (const Vec3& p : *list) low_ = low_.cwiseMin(p), high_ = high_.cwiseMax(p);
   if (force > 0) rounding_ = std::max(rounding_, 1e-13 * force * (high_ - low_).norm());
+  // And strain of what is stiff: places hold to 1e-13 of the size.
+  if (stretch_ > 0) rounding_ = std::max(rounding_, 1e-26 * stretch_ * (high_ - low_).norm());
   if (dissipated_ >= 0) keeps_ = keeps_ && s.scalars[dissipated_] == 0;
 }
 

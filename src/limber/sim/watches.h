@@ -29,7 +29,8 @@ class EnergyWatch {
   std::vector<Column> columns_;
   const Model& model_;
   int remainder_ = -1, dissipated_ = -1;
-  double worst_ = 0, rounding_ = 0;                                                    // [J]
+  double stretch_ = 0;               // [N] largest E A of a beam
+  double worst_ = 0, rounding_ = 0;  // [J]
   Vec3 low_ = Vec3::Constant(std::numeric_limits<double>::infinity()), high_ = -low_;  // of all places
   bool keeps_;  // nothing has taken energy
 };
