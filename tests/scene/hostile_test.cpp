@@ -1,11 +1,14 @@
 // Files made to hurt: each ends with an error within a second of CPU time and 256 MB, and 10,000 honest links
 // load.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <ctime>
 
+#include "limber/sim/methods.h"
 #include "scene_support.h"
 
 // Sanitizers make everything slower and larger.
@@ -189,19 +192,53 @@ TEST(Honest, TenThousandLinksLoadAsShortForm) {
   EXPECT_NEAR(scene.model.initial_poses().back().p.z(), -99.99, 1e-9);
 }
 
-TEST(Honest, TenThousandLinksLoadWrittenOut) {
+// Chains of a hundred links each, with springs from link to link but one, nothing in a short form.
+std::string written_out(int bodies) {
   std::string text = "bodies:\n";
-  for (int i = 0; i < 10'000; ++i)
-    text += "  b" + std::to_string(i) + ": {box: [1 cm, 1 cm, 10 cm], mass: 0.1, at: [0, 0, " +
-            std::to_string(-0.1 * i) + "]}\n";
+  const auto place = [](int i) { return fmt::format("{}, {} m", i / 100, 0.1 * (i % 100)); };
+  for (int i = 0; i < bodies; ++i)
+    text += fmt::format("  b{}: {{box: [1 cm, 1 cm, 10 cm], mass: 0.1 kg, at: [{}, 0]}}\n", i, place(i));
   text += "joints:\n";
-  for (int i = 0; i < 10'000; ++i)
-    text += "  j" + std::to_string(i) +
-            ": {type: revolute, parent: " + (i == 0 ? "world" : "b" + std::to_string(i - 1)) + ", child: b" +
-            std::to_string(i) + ", axis: [0, 1, 0]}\n";
-  const Scene scene = parse_text(text);
+  for (int i = 0; i < bodies; ++i)
+    text += fmt::format(
+        "  j{}: {{type: revolute, {}child: b{}, at: [{}, 0], axis: [0, 0, 1], stiffness: 1 N*m/rad}}\n", i,
+        i % 100 == 0 ? "" : fmt::format("parent: b{}, ", i - 1), i, place(i));
+  text += "springs:\n";
+  for (int i = 0; i + 2 < bodies; ++i)
+    if (i % 100 < 98)
+      text += fmt::format("  s{}: {{between: [b{}, {{on: b{}, at: [1 mm, 0, 0]}}], stiffness: 10 N/m}}\n", i,
+                          i, i + 2);
+  return text;
+}
+
+TEST(Honest, TenThousandBodiesLoadWrittenOut) {
+  const Scene scene = parse_text(written_out(10'000));
   ASSERT_EQ(scene.model.bodies().size(), 10'000u);
-  EXPECT_NEAR(scene.model.initial_poses().back().p.z(), -999.9, 1e-8);
+  EXPECT_EQ(scene.model.springs().size(), 9'800u);
+  EXPECT_NEAR(scene.model.initial_poses().back().p.y(), 9.9, 1e-12);
+}
+
+// The least CPU time of a few tries to read a scene and to ask every method what it says.
+double seconds_to_check(const std::string& text, int tries) {
+  LoadOptions options;
+  options.keep_places = true;
+  double least = INFINITY;
+  for (int i = 0; i < tries; ++i) {
+    const std::clock_t begin = std::clock();
+    const Scene scene = parse_text(text, options);
+    const Places places(scene);
+    for (const sim::Verdict& v : sim::methods_for(scene.model, scene.run))
+      if (!v.against.empty()) places.of(ModelError(v.against));
+    least = std::min(least, static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
+  }
+  return least;
+}
+
+// Ten times as many take ten times as long; caches that overflow make it some more, anything quadratic 100.
+TEST(Honest, CheckingIsLinearInTheBodies) {
+  const double small = seconds_to_check(written_out(1'000), 7),
+               large = seconds_to_check(written_out(10'000), 3);
+  EXPECT_LT(large, 30 * small) << small << " s, " << large << " s";
 }
 
 }  // namespace
