@@ -8,14 +8,13 @@
 #include <functional>
 #include <optional>
 
-#include "limber/articulated/statics.h"
 #include "limber/chain/chain.h"
 #include "limber/elastic/beam_frames.h"
 #include "limber/elastic/exact_rod.h"
 #include "limber/sim/driver.h"
 #include "limber/sim/method_table.h"
 #include "limber/sim/methods.h"
-#include "limber/thread/thread.h"
+#include "limber/sim/static_parts.h"
 
 namespace limber::sim {
 
@@ -88,59 +87,37 @@ double least_time(const std::function<void()>& prepare, const std::function<void
   return least;
 }
 
-// By a method with a state in time.
-template <class System, class Workspace, class Options>
-Candidate solve_state(const System& system, double at, const Options& options) {
+// Methods that find rests and follow loads, in the order in which they are asked for a reference: who does
+// most with rests comes first.
+std::vector<const MethodInfo*> rest_methods() {
+  std::vector<const MethodInfo*> out;
+  for (const MethodInfo& m : method_table())
+    if (m.statics) out.push_back(&m);
+  std::ranges::stable_sort(out, std::greater(), [](const MethodInfo* m) { return m->statics->jobs.size(); });
+  return out;
+}
+
+Candidate rest_by(const MethodInfo& method, const Model& model, const RunOptions& options, double at) {
   Candidate c;
-  c.layout = system.layout();
-  Workspace w(system);
-  auto state = system.rest();
-  result::SolveReport report;
-  c.seconds = least_time([&] { state = system.rest(), state.t = at; },
-                         [&] { report = solve_static(system, state, w, options).report; });
-  if (!report.ok()) c.refusal = report.message;
-  observe(system, state, w, c.moments.emplace_back());
-  return c;
-}
-
-Candidate solve_articulated(const Model& model, double at) {
-  articulated::StaticOptions options;
-  options.modes = 0;
-  return solve_state<articulated::System, articulated::Workspace>(articulated::compile(model), at, options);
-}
-
-Candidate solve_thread(const Model& model, double at) {
-  return solve_state<thread::System, thread::Workspace>(thread::compile(model), at, thread::StaticOptions{});
-}
-
-Candidate solve_chain(const Model& model, double at) {
-  Candidate c;
-  chain::Options options;
-  options.time = at;
-  chain::System system = chain::compile(model, options);
-  c.layout = system.layout();
-  chain::Solver solver(system.structure());
-  chain::Rest rest;
-  chain::StaticReport found;
-  c.seconds = least_time([&] { rest = system.rest(); }, [&] { found = solver.solve(rest, 1); });
+  if (const auto against = objections(model, options, *method.rest); !against.empty()) {
+    c.refusal = short_reason(against);
+    return c;
+  }
+  StaticOptions statics;
+  statics.time = at;
+  Follower work;
+  Follower::Rest found;
+  try {
+    c.seconds =
+        least_time([&] { work = method.statics->follow(model, options, Growth::everything, statics); },
+                   [&] { found = work.solve(1); });
+  } catch (const ModelError& e) {  // changes, or a past
+    c.refusal = short_reason(e.problems());
+    return c;
+  }
   if (!found.report.ok()) c.refusal = found.report.message;
-  chain::observe(system, solver, rest, c.moments.emplace_back());
-  return c;
-}
-
-// In the order in which they are asked for a reference.
-struct RestSolver {
-  Method method;
-  Candidate (*solve)(const Model&, double);
-};
-constexpr RestSolver rest_solvers[] = {
-    {Method::chain, solve_chain}, {Method::articulated, solve_articulated}, {Method::thread, solve_thread}};
-
-Candidate rest_by(const RestSolver& method, const Model& model, const RunOptions& options, double at) {
-  const auto against = objections(model, options, *info_of(method.method).rest);
-  if (against.empty()) return method.solve(model, at);
-  Candidate c;
-  c.refusal = short_reason(against);
+  c.layout = work.layout;
+  work.observe(c.moments.emplace_back());
   return c;
 }
 
@@ -206,10 +183,10 @@ void use_rod(const Model& model, double at, Comparison& out) {
 // The first method that finds a rest with eight times the elements.
 void use_finest(const Model& model, const RunOptions& options, double at, Comparison& out) {
   Candidate finest;
-  for (const RestSolver& method : rest_solvers) {
-    finest = rest_by(method, chain::refined(model, 8), options, at);
+  for (const MethodInfo* method : rest_methods()) {
+    finest = rest_by(*method, chain::refined(model, 8), options, at);
     if (!finest.refusal.empty()) continue;
-    out.reference = fmt::format("{} with eight times the elements", to_string(method.method));
+    out.reference = fmt::format("{} with eight times the elements", method->name());
     break;
   }
   if (!finest.refusal.empty())
@@ -270,13 +247,13 @@ double motion_distance(const Model& model, const Candidate& c, const Comparison&
 Comparison compare_statics(const Model& given, const RunOptions& options, double at) {
   Comparison out;
   out.time = at;
-  for (const RestSolver& method : rest_solvers)
+  for (const MethodInfo* method : rest_methods())
     for (const double factor : {0.25, 0.5, 1.0, 2.0}) {
       const Model model = chain::refined(given, factor);
       int elements = 0;
       for (const Beam& beam : model.beams()) elements += beam.elements;
-      Candidate c = rest_by(method, model, options, at);
-      c.method = to_string(method.method);
+      Candidate c = rest_by(*method, model, options, at);
+      c.method = method->name();
       c.setting = fmt::format("{} elements", elements);
       if (out.candidates.empty() || out.candidates.back().method != c.method ||
           out.candidates.back().setting != c.setting)
