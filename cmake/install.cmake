@@ -63,6 +63,7 @@ set(LIMBER_PUBLIC_HEADERS
   thread/thread.h
   sim/compare.h
   sim/equilibrium.h
+  sim/live.h
   sim/method_table.h
   sim/methods.h
   sim/option.h
