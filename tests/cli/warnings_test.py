@@ -115,6 +115,13 @@ class Warnings(CommandTest):
         told = self.warnings(CORD, "--set", "into=1 mm")
         self.assertEqual(sum('at the start "cord" overlaps "rod" by 0.001 m' in text for text in told), 1, told)
 
+    def test_overlap_that_a_first_step_cannot_undo(self):
+        """Whether the run gets through or not, it says what may be the reason."""
+        (self.folder / "it.yaml").write_text(CORD.replace("friction: 0.3", "friction: 0.3, planes: [{at: [0, 0, -1 mm]}]"), encoding="utf-8")
+        self.limber("run", "it.yaml", "--out", "r", "--no-vtk", "--no-glb", "--no-report")
+        told = run_json(self.folder / "r")["warnings"]
+        self.assertEqual(sum('"cord" overlaps a plane by 0.001 m' in text for text in told), 1, told)
+
     def test_bodies_that_overlap_at_the_start(self):
         told = self.warnings(GRASP.replace("mass: 100 g", "mass: 100 g, at: [0, 0, -5 mm]").replace("time: 1.2 s", "time: 20 ms"))
         self.assertEqual(sum('"box" overlaps a plane by 0.005' in text or 'a plane overlaps "box" by 0.005' in text for text in told), 1, told)

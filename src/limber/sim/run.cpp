@@ -242,6 +242,7 @@ class Run {
     report_.time = r.time;
     report_.worst = r.worst;
     report_.message = r.message;
+    result::add_warning(report_, r.warning);  // what it says of the scene may be the reason
     return r.status == Status::diverged ? Outcome::diverged : Outcome::not_converged;
   }
 
