@@ -275,5 +275,22 @@ TEST(ConvexHull, EulerAndConvexity) {
   EXPECT_THROW(math::convex_hull({{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}), std::invalid_argument);
 }
 
+// Of many points the same eight are kept however the world is turned: a cylinder's rim, all corners as deep.
+TEST(Collide, KeepsTheSamePointsInATurnedWorld) {
+  Random random;
+  const Pose standing{math::so3_exp(Vec3(0, 0, 0.3)), Vec3(0.02, 0.03, 0.349)};
+  for (int k = 0; k < 50; ++k) {
+    const Pose turn = random.pose(1);
+    const Manifold m = touch({Cylinder{0.3, 0.7}, standing}, {Box{Vec3(1, 1, 0.001)}, {}}, 1e-2);
+    const Manifold w = touch({Cylinder{0.3, 0.7}, turn * standing}, {Box{Vec3(1, 1, 0.001)}, turn}, 1e-2);
+    ASSERT_EQ(m.count, 8);
+    ASSERT_EQ(w.count, 8);
+    for (int i = 0; i < 8; ++i) {
+      EXPECT_EQ(m.points[i].feature, w.points[i].feature);
+      EXPECT_LT((turn * m.points[i].on_b - w.points[i].on_b).norm(), 1e-12);  // rounding of poses
+    }
+  }
+}
+
 }  // namespace
 }  // namespace limber::contact

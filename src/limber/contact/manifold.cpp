@@ -58,6 +58,20 @@ bool touching_lines(const Convex& a, const Convex& b, const Separation& s, doubl
   return true;
 }
 
+// Axes that turn with the points: z along the normal of one of them, x to the one farthest from it across z.
+Mat3 axes_of(const std::vector<ContactPoint>& points, std::size_t from, double alike) {
+  const Vec3 z = points[from].normal;
+  Vec3 x = Vec3::Zero();
+  for (const ContactPoint& p : points) {
+    const Vec3 way = p.on_b - points[from].on_b, across = way - z.dot(way) * z;
+    if (across.norm() > x.norm() + alike) x = across;
+  }
+  if (!(x.norm() > 0)) return Mat3::Identity();  // one above the other
+  Mat3 out;
+  out << x.normalized(), z.cross(x.normalized()), z;
+  return out;
+}
+
 }  // namespace
 
 void cut_to_prism(const Facet& facet, const std::vector<Vec3>& loop,
@@ -117,14 +131,18 @@ void reduce(std::vector<ContactPoint>& points, Manifold& out) {
     for (const ContactPoint& p : points) out.points[out.count++] = p;
     return;
   }
+  double extent = 0;
+  for (const ContactPoint& p : points) extent = std::max(extent, (p.on_b - points[0].on_b).norm());
+  const double alike = 1e-9 * extent;  // of several as good the first is taken, whatever rounding says
   std::size_t next = 0;
   for (std::size_t i = 1; i < points.size(); ++i)
-    if (points[i].gap < points[next].gap) next = i;
+    if (points[i].gap < points[next].gap - alike) next = i;
+  const Mat3 axes = axes_of(points, next, alike);
   Vec3 d[directions];
   double reached[directions];
   for (int k = 0; k < directions; ++k) {
     const int c = k < 13 ? k : k + 1;  // without (0, 0, 0)
-    d[k] = Vec3(c % 3 - 1, c / 3 % 3 - 1, c / 9 - 1).normalized();
+    d[k] = axes * Vec3(c % 3 - 1, c / 3 % 3 - 1, c / 9 - 1).normalized();
     reached[k] = -std::numeric_limits<double>::infinity();
   }
   while (true) {
@@ -139,7 +157,7 @@ void reduce(std::vector<ContactPoint>& points, Manifold& out) {
         nearest = std::min(nearest, (points[i].on_b - out.points[k].on_b).norm());
       // Once nothing reaches out any more, fill the inside.
       gain = std::max(gain, 1e-3 * nearest);
-      if (gain > most) most = gain, next = i;
+      if (gain > most + alike) most = gain, next = i;
     }
   }
 }
