@@ -53,7 +53,7 @@ void Workspace::fill_with_nan() {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   WorkspaceData& w = *data_;
   for (auto* list : {&w.tau, &w.joint_block, &w.q_mid, &w.v_mid, &w.q_end, &w.v_end, &w.a, &w.a_new,
-                     &w.u_base, &w.v_base, &w.u, &w.aba.U, &w.aba.D_inverse, &w.aba.u, &w.aba.S})
+                     &w.u_base, &w.v_base, &w.u, &w.aba.U, &w.aba.D_inverse, &w.aba.u, &w.aba.t, &w.aba.S})
     std::fill(list->begin(), list->end(), nan);
   for (LinkMotion& m : w.links) {
     m.X_PM = m.X_WM = {Mat3::Constant(nan), Vec3::Constant(nan)};
@@ -67,11 +67,8 @@ void Workspace::fill_with_nan() {
     std::fill(e->v.begin(), e->v.end(), nan);
     e->kinetic = e->total = e->rounding = nan;
   }
-  for (auto* list : {&w.aba.inertia, &w.aba.passed})
-    for (auto& I : *list) {
-      I.A = I.B = I.C = Mat3::Constant(nan);
-      I.p.setConstant(nan);
-    }
+  for (auto& I : w.aba.inertia)
+    for (auto* rows : {&I.A, &I.B, &I.C}) std::fill(std::begin(*rows), std::end(*rows), nan);
 }
 
 }  // namespace limber::articulated

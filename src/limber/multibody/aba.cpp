@@ -1,4 +1,4 @@
-// The articulated-body algorithm; equations in the header.
+// The articulated-body algorithm; equations in the header. Backward it works on rows of four numbers (inertia_rows.h).
 #include "limber/multibody/aba.h"
 
 #include <atomic>
@@ -10,36 +10,57 @@
 namespace limber::multibody {
 namespace {
 
+using rows::all;
+using rows::Pack;
+using rows::Rows;
 template <int D>
 using VecD = Eigen::Matrix<double, D, 1>;
 template <int D>
 using Mat6D = Eigen::Matrix<double, 6, D>;
 
-// U = I^A S and Sᵀx for the joint kinds whose S picks rows, and with the stored S for the others.
+struct Acceleration {
+  Pack w, v;
+};
+
+// Columns of U = I^A S, angular and linear parts.
+template <int D>
+struct Columns {
+  Pack w[D], v[D];
+};
+
+// U for the joint kinds whose S picks rows, and with the stored S for the others. A row of A is also its column; columns
+// of B are needed where S has a linear part.
 template <JointKind K, int D>
-Mat6D<D> times_subspace(const ArticulatedInertia& I, const double* S_stored) {
-  Mat6D<D> U;
+LIMBER_INLINE Columns<D> times_subspace(const Rows& I, const double* S) {
+  Columns<D> U;
   if constexpr (K == JointKind::revolute) {
-    U.template topRows<3>() = I.A.col(2);
-    U.template bottomRows<3>() = I.B.row(2).transpose();
-  } else if constexpr (K == JointKind::prismatic) {
-    U.template topRows<3>() = I.B.col(2);
-    U.template bottomRows<3>() = I.C.col(2);
+    U.w[0] = I.A[2], U.v[0] = I.B[2];
   } else if constexpr (K == JointKind::spherical) {
-    U.template topRows<3>() = I.A;
-    U.template bottomRows<3>() = I.B.transpose();
-  } else if constexpr (K == JointKind::free) {
-    U << I.A, I.B, I.B.transpose(), I.C;
+    for (int k = 0; k < 3; ++k) U.w[k] = I.A[k], U.v[k] = I.B[k];
   } else {
-    const Eigen::Map<const Mat6D<D>> S(S_stored);
-    U.template topRows<3>() = I.A * S.template topRows<3>() + I.B * S.template bottomRows<3>();
-    U.template bottomRows<3>() = I.B.transpose() * S.template topRows<3>() + I.C * S.template bottomRows<3>();
+    Pack B_columns[3];
+    rows::transpose(I.B, B_columns);
+    if constexpr (K == JointKind::prismatic) {
+      U.w[0] = B_columns[2], U.v[0] = I.C[2];
+    } else if constexpr (K == JointKind::free) {
+      for (int k = 0; k < 3; ++k)
+        U.w[k] = I.A[k], U.v[k] = I.B[k], U.w[3 + k] = B_columns[k], U.v[3 + k] = I.C[k];
+    } else {
+      for (int k = 0; k < D; ++k, S += 6) {
+        U.w[k] = U.v[k] = rows::pack(0);
+        for (int j = 0; j < 3; ++j) {
+          U.w[k] += rows::pack(S[j]) * I.A[j] + rows::pack(S[3 + j]) * B_columns[j];
+          U.v[k] += rows::pack(S[j]) * I.B[j] + rows::pack(S[3 + j]) * I.C[j];
+        }
+      }
+    }
   }
   return U;
 }
 
+// Sᵀx of every column of x.
 template <JointKind K, int D, class X>
-auto subspace_transpose_times(const X& x, const double* S_stored) {
+LIMBER_INLINE auto subspace_transpose_times(const X& x, const double* S_stored) {
   using Result = Eigen::Matrix<double, D, X::ColsAtCompileTime>;
   if constexpr (K == JointKind::revolute)
     return Result(x.row(2));
@@ -54,7 +75,7 @@ auto subspace_transpose_times(const X& x, const double* S_stored) {
 }
 
 template <JointKind K, int D>
-Vec6 subspace_times(const VecD<D>& x, const double* S_stored) {
+LIMBER_INLINE Vec6 subspace_times(const VecD<D>& x, const double* S_stored) {
   Vec6 out = Vec6::Zero();
   if constexpr (K == JointKind::revolute)
     out[2] = x[0];
@@ -94,97 +115,129 @@ VecD<D> lock_rows(const JointLock& lock, MatD<D>& D_inverse) {
 class Pass {
  public:
   Pass(const Tree& tree, const double* q, const AbaInput& in, AbaWorkspace& w, double* a)
-      : tree_(tree), q_(q), in_(in), w_(w), links_(*in.links), a_(a) {}
+      : tree_(tree), q_(q), in_(in), w_(w), links_(in.links->data()), a_(a) {}
 
-  // I^A and p^A of the body alone; children add theirs before it is visited.
-  void start(int i) {
+  // I^A of link i from its body and what its children gave, without its joint: what its parent gets, in I.
+  LIMBER_INLINE void backward(int i, Rows& I) {
     const Link& link = tree_[i];
-    const LinkMotion& m = links_[i];
-    ArticulatedInertia& I = w_.inertia[i];
-    I.A = link.inertia.I;
-    I.B = math::skew(link.inertia.h);
-    I.C = Vec3::Constant(link.inertia.m).asDiagonal();
-    I.p = cross_force(m.V, link.inertia.momentum(m.V));
-    if (in_.wrench) I.p -= in_.wrench[i];
-    if (in_.body_block && in_.body_block_index[i] >= 0) {
-      const Mat6& block = in_.body_block[in_.body_block_index[i]];
-      I.A += block.topLeftCorner<3, 3>();
-      I.B += block.topRightCorner<3, 3>();
-      I.C += block.bottomRightCorner<3, 3>();
-    }
-  }
-
-  void backward(int i) {
-    switch (tree_[i].kind) {
-      case JointKind::fixed:
-        return pass_fixed(i);
-      case JointKind::revolute:
-        return backward_joint<JointKind::revolute, 1>(i);
-      case JointKind::prismatic:
-        return backward_joint<JointKind::prismatic, 1>(i);
-      case JointKind::universal:
-        return backward_joint<JointKind::universal, 2>(i);
-      case JointKind::planar:
-        return backward_joint<JointKind::planar, 3>(i);
-      case JointKind::spherical:
-        return backward_joint<JointKind::spherical, 3>(i);
-      case JointKind::free:
-        return backward_joint<JointKind::free, 6>(i);
-    }
-  }
-
-  void push(int i) {
-    const int p = tree_[i].parent;
-    if (p < 0) return;
-    ArticulatedInertia& parent = w_.inertia[p];
-    const ArticulatedInertia& mine = w_.passed[i];
-    parent.A += mine.A;
-    parent.B += mine.B;
-    parent.C += mine.C;
-    parent.p += mine.p;
-  }
-
-  void forward(int i) {
-    const Link& link = tree_[i];
-    const LinkMotion& m = links_[i];
-    Vec6& a = w_.a_body[i];
-    a = m.c;
-    if (link.parent >= 0) a += m.X_PM.inverse_motion(w_.a_body[link.parent]);
+    if (tree_.subtree_end(i) > i + 1)
+      rows::load(w_.inertia[i], I);
+    else
+      rows::clear(I);
+    rows::add_body(link.inertia, links_[i].V, in_.wrench ? in_.wrench + i : nullptr, I);
+    if (in_.body_block && in_.body_block_index[i] >= 0)
+      rows::add_block(in_.body_block[in_.body_block_index[i]], I);
     switch (link.kind) {
       case JointKind::fixed:
-        return;
+        break;
       case JointKind::revolute:
-        return forward_joint<JointKind::revolute, 1>(link, a);
+        eliminate<JointKind::revolute, 1>(i, I);
+        break;
       case JointKind::prismatic:
-        return forward_joint<JointKind::prismatic, 1>(link, a);
+        eliminate<JointKind::prismatic, 1>(i, I);
+        break;
       case JointKind::universal:
-        return forward_joint<JointKind::universal, 2>(link, a);
+        eliminate<JointKind::universal, 2>(i, I);
+        break;
       case JointKind::planar:
-        return forward_joint<JointKind::planar, 3>(link, a);
+        eliminate<JointKind::planar, 3>(i, I);
+        break;
       case JointKind::spherical:
-        return forward_joint<JointKind::spherical, 3>(link, a);
+        eliminate<JointKind::spherical, 3>(i, I);
+        break;
       case JointKind::free:
-        return forward_joint<JointKind::free, 6>(link, a);
+        eliminate<JointKind::free, 6>(i, I);
+        break;
     }
+    if (link.parent >= 0) rows::pass(links_[i].X_PM, links_[i].c, I);
+  }
+
+  // The last child, which comes first, begins the sum.
+  LIMBER_INLINE void push(int i, const Rows& I) {
+    const int p = tree_[i].parent;
+    if (p < 0) return;
+    if (tree_.subtree_end(i) == tree_.subtree_end(p))
+      rows::store(I, w_.inertia[p]);
+    else
+      rows::add(I, w_.inertia[p]);
+  }
+  LIMBER_INLINE void keep(int i, const Rows& I) { rows::store(I, w_.inertia[i]); }
+  LIMBER_INLINE void push_kept(int i) {
+    Rows I;
+    rows::load(w_.inertia[i], I);
+    push(i, I);
+  }
+
+  // a = X⁻¹ a_p + c + S q̈; a holds that of the link before.
+  LIMBER_INLINE void forward(int i, Acceleration& a) {
+    const Link& link = tree_[i];
+    const LinkMotion& m = links_[i];
+    const double* c = m.c.data();
+    if (link.parent < 0) {
+      a = {rows::load3(c), rows::load3(c + 3)};
+    } else {
+      if (link.parent != i - 1) a = load(link.parent);
+      const double* R = m.X_PM.R.data();
+      const Pack columns[3] = {rows::load(R), rows::load(R + 3), rows::load(R + 6)};
+      Pack turn[3];
+      rows::transpose(columns, turn);
+      const Pack v = a.v - rows::cross(rows::load3(m.X_PM.p.data()), a.w);
+      a.w = rows::load3(c) + ((turn[0] * all(a.w, 0) + turn[1] * all(a.w, 1)) + turn[2] * all(a.w, 2));
+      a.v = rows::load3(c + 3) + ((turn[0] * all(v, 0) + turn[1] * all(v, 1)) + turn[2] * all(v, 2));
+    }
+    switch (link.kind) {
+      case JointKind::fixed:
+        break;
+      case JointKind::revolute:
+        forward_revolute(link, a);
+        break;
+      case JointKind::prismatic:
+        forward_joint<JointKind::prismatic, 1>(link, a);
+        break;
+      case JointKind::universal:
+        forward_joint<JointKind::universal, 2>(link, a);
+        break;
+      case JointKind::planar:
+        forward_joint<JointKind::planar, 3>(link, a);
+        break;
+      case JointKind::spherical:
+        forward_joint<JointKind::spherical, 3>(link, a);
+        break;
+      case JointKind::free:
+        forward_joint<JointKind::free, 6>(link, a);
+        break;
+    }
+    rows::store(w_.a_body[i].data(), a.w), rows::store3(w_.a_body[i].data() + 3, a.v);
+  }
+  // What forward(i) expects: of the link before it, where that is its parent.
+  LIMBER_INLINE Acceleration before(int i) const {
+    if (tree_[i].parent >= 0 && tree_[i].parent == i - 1) return load(i - 1);
+    return {rows::pack(0), rows::pack(0)};
+  }
+  LIMBER_INLINE Acceleration load(int i) const {
+    const double* a = w_.a_body[i].data();
+    return {rows::load3(a), rows::load3(a + 3)};
   }
 
   int bad_link() const { return bad_link_.load(); }
 
  private:
   template <JointKind K, int D>
-  void backward_joint(int i) {
+  LIMBER_INLINE void eliminate(int i, Rows& I) {
     const Link& link = tree_[i];
-    const ArticulatedInertia& I = w_.inertia[i];
     double* S = w_.S.data() + 6 * link.v;
     if constexpr (K == JointKind::universal || K == JointKind::planar)
       Eigen::Map<Mat6D<D>>{S} = motion_subspace(K, q_ + link.q).template leftCols<D>();
 
     // U = I^A S, D = SᵀU + B
-    Eigen::Map<Mat6D<D>> U(w_.U.data() + 6 * link.v);
-    U = times_subspace<K, D>(I, S);
-    MatD<D> pivot = subspace_transpose_times<K, D>(U, S);
+    const Columns<D> U = times_subspace<K, D>(I, S);
+    double* stored = w_.U.data() + 6 * link.v;
+    for (int k = 0; k < D; ++k) {
+      rows::store(stored + 6 * k, U.w[k]);
+      rows::store3(stored + 6 * k + 3, U.v[k]);
+    }
+    MatD<D> pivot = subspace_transpose_times<K, D>(Eigen::Map<const Mat6D<D>>(stored), S);
     if (in_.joint_block) pivot += Eigen::Map<const MatD<D>>(in_.joint_block + link.block);
-    Eigen::Map<MatD<D>> D_c(w_.D_inverse.data() + link.block);
     MatD<D> inverse;
     VecD<D> a_g = VecD<D>::Zero();
     const bool good = invert_spd<D>(pivot, inverse);
@@ -192,56 +245,52 @@ class Pass {
         in_.lock_index && in_.lock_index[i] >= 0 ? &in_.locks[in_.lock_index[i]] : nullptr;
     if (!good && !(lock && lock->rows == D)) report_bad(i);
     if (lock) a_g = lock_rows<D>(*lock, inverse);
-    D_c = inverse;
+    Eigen::Map<MatD<D>>(w_.D_inverse.data() + link.block) = inverse;
 
     // u = D_c (τ − Sᵀp) + a_g
-    const VecD<D> tau = Eigen::Map<const VecD<D>>(in_.tau + link.v);
-    const VecD<D> u = inverse * (tau - subspace_transpose_times<K, D>(I.p, S)) + a_g;
+    Vec6 p;
+    for (int r = 0; r < 3; ++r) p[r] = I.B[r][3], p[3 + r] = I.C[r][3];
+    const VecD<D> t = Eigen::Map<const VecD<D>>(in_.tau + link.v) - subspace_transpose_times<K, D>(p, S);
+    const VecD<D> u = inverse * t + a_g;
+    Eigen::Map<VecD<D>>(w_.t.data() + link.v) = t;
     Eigen::Map<VecD<D>>(w_.u.data() + link.v) = u;
     if (link.parent < 0) return;
 
-    // I^a = I^A − U D_c Uᵀ
-    const Eigen::Matrix<double, 3, D> U_w = U.template topRows<3>(), U_v = U.template bottomRows<3>();
-    const Eigen::Matrix<double, 3, D> W_w = U_w * inverse, W_v = U_v * inverse;
-    const Mat3 A = I.A - W_w * U_w.transpose();
-    const Mat3 B = I.B - W_w * U_v.transpose();
-    const Mat3 C = I.C - W_v * U_v.transpose();
-    pass(i, A, B, C, I.p + U * u);
+    // I^a = I^A − U D_c Uᵀ, p^A + U u
+    Columns<D> W;
+    for (int k = 0; k < D; ++k) {
+      W.w[k] = rows::pack(inverse(0, k)) * U.w[0], W.v[k] = rows::pack(inverse(0, k)) * U.v[0];
+      for (int j = 1; j < D; ++j)
+        W.w[k] += rows::pack(inverse(j, k)) * U.w[j], W.v[k] += rows::pack(inverse(j, k)) * U.v[j];
+      W.v[k] = rows::with_fourth(W.v[k], rows::pack(-u[k]));
+    }
+    for (int k = 0; k < D; ++k)
+#pragma GCC unroll 3
+      for (int r = 0; r < 3; ++r) {
+        I.A[r] -= all(U.w[k], r) * W.w[k];
+        I.B[r] -= all(U.w[k], r) * W.v[k];
+        I.C[r] -= all(U.v[k], r) * W.v[k];
+      }
   }
 
-  void pass_fixed(int i) {
-    if (tree_[i].parent < 0) return;
-    const ArticulatedInertia& I = w_.inertia[i];
-    pass(i, I.A, I.B, I.C, I.p);
-  }
-
-  // p^a = p + I^a c, both seen in the parent: with P = [p]ₓ after turning by R,
-  //   A' = A − B P + P Bᵀ − P C P,  B' = B + P C,  C' = C
-  void pass(int i, const Mat3& A, const Mat3& B, const Mat3& C, const Vec6& p) {
-    const LinkMotion& m = links_[i];
-    const Vec3 c_w = m.c.head<3>(), c_v = m.c.tail<3>();
-    Vec6 force = p;
-    force.head<3>() += A * c_w + B * c_v;
-    force.tail<3>() += B.transpose() * c_w + C * c_v;
-
-    ArticulatedInertia& out = w_.passed[i];
-    const Mat3& R = m.X_PM.R;
-    const Mat3 P = math::skew(m.X_PM.p);
-    const Mat3 A_r = R * A * R.transpose(), B_r = R * B * R.transpose(), C_r = R * C * R.transpose();
-    const Mat3 PC = P * C_r, BP = B_r * P;
-    out.A = A_r - BP - BP.transpose() - PC * P;
-    out.B = B_r + PC;
-    out.C = C_r;
-    out.p = m.X_PM.force(force);
+  LIMBER_INLINE void forward_revolute(const Link& link, Acceleration& a) {
+    const double* U = w_.U.data() + 6 * link.v;
+    const Pack sum = rows::load(U) * a.w + rows::load(U + 3) * a.v;
+    const double qdd = w_.u[link.v] - w_.D_inverse[link.block] * ((sum[0] + sum[1]) + sum[2]);
+    a_[link.v] = qdd;
+    a.w += Pack{0, 0, qdd, 0};
   }
 
   template <JointKind K, int D>
-  void forward_joint(const Link& link, Vec6& a) {
+  LIMBER_INLINE void forward_joint(const Link& link, Acceleration& at) {
+    Vec6 a;
+    rows::store3(a.data(), at.w), rows::store3(a.data() + 3, at.v);
     const Eigen::Map<const Mat6D<D>> U(w_.U.data() + 6 * link.v);
     const Eigen::Map<const MatD<D>> D_c(w_.D_inverse.data() + link.block);
     const VecD<D> qdd = Eigen::Map<const VecD<D>>(w_.u.data() + link.v) - D_c * (U.transpose() * a);
     Eigen::Map<VecD<D>>(a_ + link.v) = qdd;
     a += subspace_times<K, D>(qdd, w_.S.data() + 6 * link.v);
+    at = {rows::load3(a.data()), rows::load3(a.data() + 3)};
   }
 
   // The deepest one: what stands above it is spoilt by it.
@@ -255,43 +304,59 @@ class Pass {
   const double* q_;
   const AbaInput& in_;
   AbaWorkspace& w_;
-  const std::vector<LinkMotion>& links_;
+  const LinkMotion* links_;
   double* a_;
   std::atomic<int> bad_link_{-1};
 };
+
+// Links [begin, end), the last one first; what the first one gives is kept unless it is to be pushed.
+LIMBER_KERNEL void backward_links(Pass& pass, int begin, int end, bool push_first) {
+  for (int i = end - 1; i >= begin; --i) {
+    Rows I;
+    pass.backward(i, I);
+    if (i > begin || push_first)
+      pass.push(i, I);
+    else
+      pass.keep(i, I);
+  }
+}
+
+LIMBER_KERNEL void forward_links(Pass& pass, int begin, int end) {
+  Acceleration a = pass.before(begin);
+  for (int i = begin; i < end; ++i) pass.forward(i, a);
+}
 
 }  // namespace
 
 AbaWorkspace::AbaWorkspace(const Tree& tree)
     : inertia(tree.size()),
-      passed(tree.size()),
-      U(6 * static_cast<std::size_t>(tree.v_count())),
+      U(6 * static_cast<std::size_t>(tree.v_count()) + 1),
       D_inverse(tree.block_count()),
       u(tree.v_count()),
+      t(tree.v_count()),
       S(6 * static_cast<std::size_t>(tree.v_count())),
       a_body(tree.size()) {}
 
 bool aba(const Tree& tree, const double* q, const AbaInput& in, AbaWorkspace& w, double* a,
          Workers* workers) {
   Pass pass(tree, q, in, w, a);
-  walk_forward(tree, workers, [&](int i) { pass.start(i); });
-  walk_backward(
-      tree, workers, [&](int i) { pass.backward(i); }, [&](int i) { pass.push(i); });
+  walk_ranges_backward(
+      tree, workers, [&](int begin, int end, bool push) { backward_links(pass, begin, end, push); },
+      [&](int i) { pass.push_kept(i); });
   w.bad_link = pass.bad_link();
   if (w.bad_link >= 0) return false;
-  walk_forward(tree, workers, [&](int i) { pass.forward(i); });
+  walk_ranges_forward(tree, workers, [&](int begin, int end) { forward_links(pass, begin, end); });
   return true;
 }
 
-Vec6 lock_force(const Tree& tree, const double* q, const AbaInput& in, const AbaWorkspace& w, const double* a,
+Vec6 lock_force(const Tree& tree, const double*, const AbaInput& in, const AbaWorkspace& w, const double* a,
                 int i) {
   const Link& link = tree[i];
   const int d = link.dofs;
   const Eigen::Map<const Eigen::Matrix<double, 6, Eigen::Dynamic>> U(w.U.data() + 6 * link.v, 6, d);
-  const Subspace S = motion_subspace(link.kind, q + link.q);
   Vec6 force = Vec6::Zero();
   for (int k = 0; k < d; ++k) {
-    force[k] = U.col(k).dot(w.a_body[i]) + S.col(k).dot(w.inertia[i].p) - in.tau[link.v + k];
+    force[k] = U.col(k).dot(w.a_body[i]) - w.t[link.v + k];
     if (in.joint_block)
       for (int l = 0; l < d; ++l) force[k] += in.joint_block[link.block + l * d + k] * a[link.v + l];
   }

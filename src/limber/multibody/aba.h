@@ -14,6 +14,7 @@
 
 #include <vector>
 
+#include "limber/multibody/inertia_rows.h"
 #include "limber/multibody/kinematics.h"
 
 namespace limber::multibody {
@@ -37,22 +38,16 @@ struct AbaInput {
   const int* lock_index = nullptr;   // (size) index into locks, −1: none
 };
 
-// Articulated inertia in 3×3 blocks, [[A, B], [Bᵀ, C]], with its bias force.
-struct ArticulatedInertia {
-  Mat3 A, B, C;
-  Vec6 p;
-};
-
 struct AbaWorkspace {
   explicit AbaWorkspace(const Tree& tree);
-  std::vector<ArticulatedInertia> inertia;  // (size) I^A, p^A
-  std::vector<ArticulatedInertia> passed;   // (size) I^a, p^a seen in the parent
-  std::vector<double> U;                    // (6 × v_count)
-  std::vector<double> D_inverse;            // (block_count) D_c
-  std::vector<double> u;                    // (v_count) D_c (τ − Sᵀp^A) + a_g
-  std::vector<double> S;                    // (6 × v_count) of universal and planar joints
-  std::vector<Vec6> a_body;                 // (size) accelerations of the links
-  int bad_link = -1;                        // where D is not positive definite
+  std::vector<rows::Stored> inertia;  // (size) what the children gave
+  std::vector<double> U;              // (6 × v_count, and one behind them)
+  std::vector<double> D_inverse;      // (block_count) D_c
+  std::vector<double> u;              // (v_count) D_c (τ − Sᵀp^A) + a_g
+  std::vector<double> t;              // (v_count) τ − Sᵀp^A
+  std::vector<double> S;              // (6 × v_count) of universal and planar joints
+  std::vector<Vec6> a_body;           // (size) accelerations of the links
+  int bad_link = -1;                  // where D is not positive definite
 };
 
 // Fills a (v_count) and w.a_body. False if a joint's D is not positive definite: a massless body that can

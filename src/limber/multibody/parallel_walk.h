@@ -65,4 +65,34 @@ void walk_backward(const Tree& tree, Workers* workers, Visit&& visit, Push&& pus
   }
 }
 
+// The same in ranges of links, for kernels: visit(begin, end) goes through its links itself.
+template <class Visit>
+void walk_ranges_forward(const Tree& tree, Workers* workers, Visit&& visit) {
+  if (!workers) return visit(0, tree.size());
+  for (const int i : tree.top()) visit(i, i + 1);
+  const auto subtrees = tree.subtrees();
+  workers->arena.execute([&] {
+    tbb::parallel_for(std::size_t{0}, subtrees.size(),
+                      [&](std::size_t k) { visit(subtrees[k].begin, subtrees[k].end); });
+  });
+}
+
+// visit(begin, end, push_first) visits and pushes, the last link first; the first one it pushes only if it
+// may, else push(begin) follows.
+template <class Visit, class Push>
+void walk_ranges_backward(const Tree& tree, Workers* workers, Visit&& visit, Push&& push) {
+  if (!workers) return visit(0, tree.size(), true);
+  const auto subtrees = tree.subtrees();
+  workers->arena.execute([&] {
+    tbb::parallel_for(std::size_t{0}, subtrees.size(),
+                      [&](std::size_t k) { visit(subtrees[k].begin, subtrees[k].end, false); });
+  });
+  const auto order = tree.top_and_roots();
+  for (auto it = order.rbegin(); it != order.rend(); ++it)
+    if (*it < 0)
+      push(subtrees[-1 - *it].begin);
+    else
+      visit(*it, *it + 1, true);
+}
+
 }  // namespace limber::multibody
