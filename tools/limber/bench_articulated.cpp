@@ -86,8 +86,9 @@ void bench_aba(std::vector<Figure>& figures) {
       AbaCase c(structure(binary, n));
       const auto [seconds, spread] = measure_call([&] { c.solve(); });
       figures.push_back({fmt::format("aba_ns_per_body_{}_{}", kind, n), 1e9 * seconds / n, "ns", "", spread});
-      if (!binary && n == 1000)
-        figures.push_back({"aba_ns_per_body_1000", 1e9 * seconds / n, "ns", "the chain's", spread});
+      if (n == 1000)
+        figures.push_back({binary ? "aba_tree_ns_per_body_1000" : "aba_ns_per_body_1000", 1e9 * seconds / n,
+                           "ns", binary ? "the binary tree's" : "the chain's", spread});
       if (n >= 100 && n <= 10000) fit.emplace_back(n, seconds);
     }
     const double slope = growth_exponent(fit);
@@ -126,28 +127,37 @@ void bench_threads(std::vector<Figure>& figures) {
   figures.push_back({"aba_two_threads_speedup_tree_100000", one / two, "x", "one thread; same bits"});
 }
 
+// A whole step of 1,000 bodies; returns its allocations.
+double bench_step(bool binary, articulated::Integrator integrator, std::vector<Figure>& figures) {
+  articulated::Options options;
+  options.integrator = integrator;
+  const auto system = articulated::compile(structure(binary, 1000), options);
+  articulated::Workspace workspace(system);
+  const articulated::State start = system.rest();
+  articulated::State state = start;
+  const auto run = [&] {
+    const auto report = articulated::step(system, state, workspace, 1e-3);
+    if (!report.ok()) throw std::runtime_error("bench: " + report.message);
+  };
+  for (int i = 0; i < 10; ++i) run();
+  const auto before = allocation_count();
+  for (int i = 0; i < 100; ++i) run();
+  const double allocations = static_cast<double>(allocation_count() - before) / 100;
+  state = start;
+  const auto [seconds, spread] = measure_call(run);
+  const std::string key =
+      fmt::format("{}_{}_1000", articulated::to_string(integrator), binary ? "tree" : "chain");
+  figures.push_back({"step_us_" + key, 1e6 * seconds, "us", "a whole step, h = 1 ms", spread});
+  figures.push_back({"step_ns_per_body_" + key, 1e9 * seconds / 1000, "ns", "the same", spread});
+  return allocations;
+}
+
 void bench_steps(std::vector<Figure>& figures) {
+  using articulated::Integrator;
   double allocations = 0;
-  for (const auto integrator : {articulated::Integrator::euler, articulated::Integrator::midpoint}) {
-    articulated::Options options;
-    options.integrator = integrator;
-    const auto system = articulated::compile(structure(false, 1000), options);
-    articulated::Workspace workspace(system);
-    const articulated::State start = system.rest();
-    articulated::State state = start;
-    const auto run = [&] {
-      const auto report = articulated::step(system, state, workspace, 1e-3);
-      if (!report.ok()) throw std::runtime_error("bench: " + report.message);
-    };
-    for (int i = 0; i < 10; ++i) run();
-    const auto before = allocation_count();
-    for (int i = 0; i < 100; ++i) run();
-    allocations = std::max(allocations, static_cast<double>(allocation_count() - before) / 100);
-    state = start;
-    const auto [seconds, spread] = measure_call(run);
-    figures.push_back({fmt::format("step_us_{}_chain_1000", articulated::to_string(integrator)),
-                       1e6 * seconds, "us", "a whole step, h = 1 ms", spread});
-  }
+  for (const bool binary : {false, true})
+    for (const auto integrator : {Integrator::euler, Integrator::midpoint})
+      allocations = std::max(allocations, bench_step(binary, integrator, figures));
   if (counting_allocations())
     figures.push_back({"allocations_per_step", allocations, "", "calls of the allocator, after warm-up"});
 }

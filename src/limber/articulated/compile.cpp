@@ -17,10 +17,14 @@ void refuse_nothing(const Model& model) {
     throw ModelError({{"scene", "", "", "has no bodies and no beams to simulate"}});
 }
 
-void add_body_block(SystemData& s, int link) {
-  if (s.body_block_index[link] >= 0) return;
-  s.body_block_index[link] = s.body_blocks++;
-  s.drag.push_back(Mat6::Zero());
+void add_body_block(SystemData& s, int link, bool beyond_drag) {
+  int& block = s.body_block_index[link];
+  if (block < 0) {
+    block = s.body_blocks++;
+    s.drag.emplace_back();
+    s.beyond_drag.push_back(0);
+  }
+  if (beyond_drag) s.beyond_drag[block] = 1;
 }
 
 void compile_joints(SystemData& s) {
@@ -58,16 +62,13 @@ void compile_body_forces(SystemData& s) {
   for (int i = 0; i < s.tree.size(); ++i) {
     const Body& body = s.model.bodies()[i];
     if (body.linear_drag > 0 || body.angular_drag > 0) {
-      add_body_block(s, i);
-      Eigen::Matrix<double, 3, 6> J;  // velocity of the centre of mass
-      J << -math::skew(s.tree[i].inertia.com()), Mat3::Identity();
-      Mat6& D = s.drag[s.body_block_index[i]];
-      D = body.linear_drag * J.transpose() * J;
-      D.topLeftCorner<3, 3>() += body.angular_drag * Mat3::Identity();
+      add_body_block(s, i, false);
+      s.drag[s.body_block_index[i]] =
+          Inertia::about_com(body.linear_drag, s.tree[i].inertia.com(), body.angular_drag * Mat3::Identity());
     }
     if (s.model.wind())
       for (const Shape& shape : body.shapes) {
-        add_body_block(s, i);
+        add_body_block(s, i, true);
         s.wind_shapes.push_back({i, shape.geometry, s.tree[i].X_MB * shape.X_BG});
       }
   }
@@ -97,7 +98,7 @@ void compile_springs(SystemData& s) {
       continue;
     }
     const LinkPoint at = s.link_point(a_on_ground ? spring.b : spring.a);
-    add_body_block(s, at.link);
+    add_body_block(s, at.link, true);
     s.ground_springs.push_back({at, a_on_ground ? spring.a.p : spring.b.p, law, s.body_block_index[at.link]});
   }
 }
@@ -325,6 +326,7 @@ WorkspaceData::WorkspaceData(const SystemData& s)
       joint_block(s.tree.block_count()),
       body_block(s.body_blocks),
       body_block_index(s.body_block_index),
+      block_used(s.body_blocks + 1),
       aba(s.tree),
       lock_index(s.tree.size(), -1),
       limit_active(s.limits.size()),

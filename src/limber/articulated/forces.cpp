@@ -2,6 +2,7 @@
 // positive semidefinite parts), a joint contributes τ = f − ahead·K v and B = d·D + k·K; a body likewise with
 // its twist.
 #include <algorithm>
+#include <cstring>
 
 #include "limber/articulated/system.h"
 #include "limber/elastic/joint_law.h"
@@ -41,6 +42,35 @@ void add_rotation_law(const Link& link, const JointLaw& law, const double* q, co
   }
 }
 
+// Damper, and spring of plain coordinates (their stiffness is zero for rotations) or of a rotation.
+void add_joint_law(const SystemData& s, int i, const double* q, const double* v, const Weights& weights,
+                   WorkspaceData& w) {
+  const Link& link = s.tree[i];
+  const bool plain = !has_rotation_vector(link.kind);
+  double *tau = w.tau.data() + link.v, *block = w.joint_block.data() + link.block;
+  std::fill_n(block, link.dofs * link.dofs, 0.0);
+  for (int k = 0; k < link.dofs; ++k) {
+    const int n = link.v + k;
+    tau[k] = -s.damping[n] * v[n];
+    block[k * link.dofs + k] = weights.d * s.damping[n];
+    if (!plain) continue;
+    tau[k] -= s.stiffness[n] * (q[link.q + k] - s.rest[n] + weights.ahead * v[n]);
+    block[k * link.dofs + k] += weights.k * s.stiffness[n];
+  }
+  if (!plain && s.has_rotation_law[i])
+    add_rotation_law(link, s.model.joints()[i].law, q + link.q, v + link.v, weights, tau, block);
+}
+
+// Of a joint with plain coordinates.
+double plain_joint_energy(const SystemData& s, const Link& link, const double* q) {
+  double sum = 0;
+  for (int k = 0; k < link.dofs; ++k) {
+    const double x = q[link.q + k] - s.rest[link.v + k];
+    sum += 0.5 * (s.stiffness[link.v + k] * x) * x;
+  }
+  return sum;
+}
+
 void add_drive(const CompiledDrive& d, const ServoState* servo, const Link& link, const double* q,
                const double* v, double t, const Weights& weights, double* tau, double* block) {
   if (d.drive.kind == Drive::Kind::force) {
@@ -59,11 +89,22 @@ void add_drive(const CompiledDrive& d, const ServoState* servo, const Link& link
   }
 }
 
-Vec6 gravity_wrench(const Link& link, const LinkMotion& m, const Vec3& g) {
-  const Vec3 g_M = m.X_WM.R.transpose() * g;
-  Vec6 F;
-  F << link.inertia.h.cross(g_M), link.inertia.m * g_M;
-  return F;
+using multibody::rows::load3;
+using multibody::rows::Pack;
+
+// Weight at the centre of mass, in M: (h × Rᵀg; m Rᵀg).
+LIMBER_KERNEL void set_weights(const multibody::Tree& tree, const LinkMotion* links, const Vec3& g, int begin,
+                               int end, Vec6* wrench) {
+  for (int i = begin; i < end; ++i) {
+    const double* R = links[i].X_WM.R.data();
+    const Pack columns[3] = {load3(R), load3(R + 3), load3(R + 6)};
+    Pack turn[3];
+    multibody::rows::transpose(columns, turn);
+    const Pack g_M = (turn[0] * math::pack(g[0]) + turn[1] * math::pack(g[1])) + turn[2] * math::pack(g[2]);
+    const Inertia& I = tree[i].inertia;
+    multibody::rows::store(wrench[i].data(), multibody::rows::cross(load3(I.h.data()), g_M));
+    multibody::rows::store3(wrench[i].data() + 3, math::pack(I.m) * g_M);
+  }
 }
 
 using Mat3x6 = Eigen::Matrix<double, 3, 6>;
@@ -122,24 +163,71 @@ Vec6 to_link_axes(const Mat3& R, const Vec6& F) {
   return out;
 }
 
+// [r]ₓ M by columns.
+LIMBER_INLINE void cross_columns(Pack r, const Pack (&M)[3], Pack (&out)[3]) {
+#pragma GCC unroll 3
+  for (int k = 0; k < 3; ++k) out[k] = multibody::rows::cross(r, M[k]);
+}
+
+// to += sign ((A, B; Cᵀ, Q)), all by columns but C.
+LIMBER_INLINE void add_columns(double sign, const Pack (&A)[3], const Pack (&C_turned)[3], const Pack (&B)[3],
+                               const Pack (&Q)[3], Mat6& to) {
+  const Pack s = math::pack(sign);
+#pragma GCC unroll 3
+  for (int k = 0; k < 3; ++k) {
+    double *left = to.data() + 6 * k, *right = left + 18;
+    multibody::rows::store3(left, load3(left) + s * A[k]);
+    multibody::rows::store3(left + 3, load3(left + 3) + s * C_turned[k]);
+    multibody::rows::store3(right, load3(right) + s * B[k]);
+    multibody::rows::store3(right + 3, load3(right + 3) + s * Q[k]);
+  }
+}
+
+// The three blocks JᵀQJ' of a line between a and b (between_points), with [r]Q and what follows from it
+// shared.
+LIMBER_KERNEL void add_line_blocks(const Vec3& r_a, const Vec3& r_b, const Mat3& K, Mat6& at_a, Mat6& at_b,
+                                   Mat6& off) {
+  const Pack a = load3(r_a.data()), b = load3(r_b.data());
+  const Pack Q[3] = {load3(K.data()), load3(K.data() + 3), load3(K.data() + 6)};
+  Pack aQ[3], bQ[3], Qa[3], Qb[3], aa[3], bb[3], ab[3];  // Qa = −Q [a]ₓ = ([a]ₓ Q)ᵀ
+  cross_columns(a, Q, aQ), cross_columns(b, Q, bQ);
+  multibody::rows::transpose(aQ, Qa), multibody::rows::transpose(bQ, Qb);
+  cross_columns(a, Qa, aa), cross_columns(b, Qb, bb), cross_columns(a, Qb, ab);
+  add_columns(1, aa, Qa, aQ, Q, at_a);
+  add_columns(1, bb, Qb, bQ, Q, at_b);
+  add_columns(-1, ab, Qb, aQ, Q, off);
+}
+
+// One end of a spring: from the link's origin and its velocity, in world axes.
+struct SpringEnd {
+  SpringEnd(const LinkMotion& m, const Vec3& p)
+      : r(m.X_WM.R * p), v(m.X_WM.R * (m.V.tail<3>() + m.V.head<3>().cross(p))) {}
+  Vec3 r, v;
+};
+
+void pull_at(const LinkMotion& m, const Vec3& p, const Vec3& f_W, Vec6& wrench) {
+  const Vec3 f = m.X_WM.R.transpose() * f_W;
+  wrench.head<3>() += p.cross(f);
+  wrench.tail<3>() += f;
+}
+
 void add_pair_springs(const SystemData& s, const Weights& weights, WorkspaceData& w) {
   multibody::BlockSystem& m = w.blocks->system;
   for (const PairSpring& spring : s.pair_springs) {
     const LinkMotion &A = w.links[spring.a.link], &B = w.links[spring.b.link];
-    const Vec3 r_a = A.X_WM.R * spring.a.p, r_b = B.X_WM.R * spring.b.p;
-    const Vec3 v_a = A.X_WM.R * (A.V.tail<3>() + A.V.head<3>().cross(spring.a.p));
-    const Vec3 v_b = B.X_WM.R * (B.V.tail<3>() + B.V.head<3>().cross(spring.b.p));
-    const Vec3 d = (B.X_WM.p + r_b) - (A.X_WM.p + r_a);
-    const auto line = elastic::spring_line(spring.law, d, v_b - v_a, true);
-    const Vec3 f = line.pull + weights.ahead * (line.K * (v_b - v_a));
-    w.wrench[spring.a.link] += to_link_axes(A.X_WM.R, force_at(r_a, f));
-    w.wrench[spring.b.link] += to_link_axes(B.X_WM.R, force_at(r_b, -f));
+    const SpringEnd a(A, spring.a.p), b(B, spring.b.p);
+    const Vec3 d = (B.X_WM.p + b.r) - (A.X_WM.p + a.r), rate = b.v - a.v;
+    const auto line = elastic::spring_line(spring.law, d, rate, true);
+    const Vec3 f = line.pull + weights.ahead * (line.K * rate);
+    pull_at(A, spring.a.p, f, w.wrench[spring.a.link]);
+    pull_at(B, spring.b.p, -f, w.wrench[spring.b.link]);
     w.dissipated_power += line.power;
     const Mat3 Q = weights.d * line.D + weights.k * line.K;
-    m.diagonal[spring.a.link] += between_points(r_a, Q, r_a);
-    m.diagonal[spring.b.link] += between_points(r_b, Q, r_b);
-    m.off[spring.pair] -=
-        spring.a.link < spring.b.link ? between_points(r_a, Q, r_b) : between_points(r_b, Q, r_a);
+    const bool forward = spring.a.link < spring.b.link;
+    const int first = forward ? spring.a.link : spring.b.link,
+              second = forward ? spring.b.link : spring.a.link;
+    add_line_blocks(forward ? a.r : b.r, forward ? b.r : a.r, Q, m.diagonal[first], m.diagonal[second],
+                    m.off[spring.pair]);
   }
 }
 
@@ -189,12 +277,15 @@ void add_loop_laws(const SystemData& s, const Weights& weights, WorkspaceData& w
   }
 }
 
-// Inertia of the links in world axes, and the rows of the loops.
-void start_blocks(const SystemData& s, const double* q, WorkspaceData& w) {
+// The links' inertias and own blocks in world axes, the joints' blocks, and the rows of the loops.
+void start_blocks(const SystemData& s, const double* q, const Weights& weights, WorkspaceData& w) {
   multibody::BlockSystem& m = w.blocks->system;
   multibody::set_kinematics(q, w.links, m);
-  for (int i = 0; i < s.tree.size(); ++i)
-    m.diagonal[i] = multibody::world_inertia(s.tree[i].inertia, w.links[i].X_WM.R);
+  multibody::set_diagonal(w.links,
+                          {w.body_block_index.data(), s.drag.data(), s.body_blocks, weights.d,
+                           w.body_block.data(), w.block_used.data()},
+                          m);
+  m.joint = w.joint_block;
   for (Mat6& block : m.off) block.setZero();
   place_loops(s, w.links, w.blocks->loops);
   for (std::size_t l = 0; l < s.loops.size(); ++l) {
@@ -202,23 +293,6 @@ void start_blocks(const SystemData& s, const double* q, WorkspaceData& w) {
     const auto origin = [&](int link) { return link >= 0 ? w.links[link].X_WM.p : Vec3(Vec3::Zero()); };
     m.loops[l] = loop_rows(loop, w.blocks->loops[l], origin(loop.a), origin(loop.b));
   }
-}
-
-// The links' own blocks turned into world axes, and the joints'.
-void finish_blocks(const SystemData& s, WorkspaceData& w) {
-  multibody::BlockSystem& m = w.blocks->system;
-  for (int i = 0; i < s.tree.size(); ++i) {
-    const int b = w.body_block_index[i];
-    if (b < 0) continue;
-    const Mat3& R = w.links[i].X_WM.R;
-    const Mat6& A = w.body_block[b];
-    const Mat3 off = R * A.topRightCorner<3, 3>() * R.transpose();
-    m.diagonal[i].topLeftCorner<3, 3>() += R * A.topLeftCorner<3, 3>() * R.transpose();
-    m.diagonal[i].topRightCorner<3, 3>() += off;
-    m.diagonal[i].bottomLeftCorner<3, 3>() += off.transpose();
-    m.diagonal[i].bottomRightCorner<3, 3>() += R * A.bottomRightCorner<3, 3>() * R.transpose();
-  }
-  m.joint = w.joint_block;
 }
 
 void add_riders(const SystemData& s, double t, const Vec3& g, WorkspaceData& w) {
@@ -235,15 +309,34 @@ void add_riders(const SystemData& s, double t, const Vec3& g, WorkspaceData& w) 
   }
 }
 
-void add_drag(const SystemData& s, const Weights& weights, WorkspaceData& w) {
+// Where there is only drag it goes from its inertia straight into the diagonal of `blocks`.
+void start_body_blocks(const SystemData& s, const Weights& weights, WorkspaceData& w) {
+  for (std::size_t b = 0; b < w.body_block.size(); ++b) {
+    const bool has_drag = b < s.drag.size();
+    const bool held = w.held && w.held->block == static_cast<int>(b);
+    w.block_used[b] = !w.blocks || !has_drag || s.beyond_drag[b] || held;
+    if (has_drag && !w.blocks)
+      w.body_block[b] = weights.d * s.drag[b].matrix();
+    else if (w.block_used[b])
+      w.body_block[b].setZero();
+  }
+}
+
+// Returns the power that drag takes.
+LIMBER_KERNEL double add_drag(const SystemData& s, const LinkMotion* links, Vec6* wrench) {
+  double power = 0;
   for (int i = 0; i < s.tree.size(); ++i) {
     const int b = s.body_block_index[i];
     if (b < 0) continue;
-    const Vec6 F = s.drag[b] * w.links[i].V;
-    w.wrench[i] -= F;
-    w.dissipated_power += F.dot(w.links[i].V);
-    w.body_block[b] += weights.d * s.drag[b];
+    const Pack w = load3(links[i].V.data()), v = load3(links[i].V.data() + 3);
+    double* F = wrench[i].data();
+    Pack moment, force;
+    multibody::rows::momentum(s.drag[b], w, v, moment, force);
+    multibody::rows::store3(F, load3(F) - moment);
+    multibody::rows::store3(F + 3, load3(F + 3) - force);
+    power += multibody::rows::dot(w, moment) + multibody::rows::dot(v, force);
   }
+  return power;
 }
 
 void add_loads(const SystemData& s, double t, WorkspaceData& w) {
@@ -304,31 +397,29 @@ double servo_force(const CompiledDrive& d, const Link& link, int k, const double
   return drive.kp[k] * error[k - 3] + drive.kd[k] * (speed[k - 3] - v[k]);
 }
 
+// Where the last step ended its links were placed already, for its energy: taken over, unless the state is
+// another.
+static void place_links(const SystemData& s, const double* q, const double* v, WorkspaceData& w) {
+  KnownEnergy& known = w.at_start;
+  const auto same = [](const double* x, const std::vector<double>& y) {
+    return y.empty() || std::memcmp(x, y.data(), y.size() * sizeof(double)) == 0;
+  };
+  if (!known.has_links || !same(q, known.q) || !same(v, known.v))
+    return multibody::kinematics(s.tree, q, v, w.links, w.workers.get());
+  std::swap(w.links, known.links);
+  known.has_links = false;
+}
+
 void evaluate(const SystemData& s, const double* q, const double* v, double t, const Weights& weights,
               WorkspaceData& w) {
-  multibody::kinematics(s.tree, q, v, w.links, w.workers.get());
+  place_links(s, q, v, w);
   const Vec3 g = w.load * s.model.gravity().value(t);
-  std::fill(w.joint_block.begin(), w.joint_block.end(), 0.0);
-  for (Mat6& block : w.body_block) block.setZero();
+  start_body_blocks(s, weights, w);
   w.dissipated_power = w.work_power = 0;
-  if (w.blocks) start_blocks(s, q, w);
 
-  // Weight, joint dampers, and springs of plain coordinates (their stiffness is zero for rotations).
-  multibody::walk_forward(s.tree, w.workers.get(), [&](int i) {
-    const Link& link = s.tree[i];
-    w.wrench[i] = gravity_wrench(link, w.links[i], g);
-    const bool plain = !has_rotation_vector(link.kind);
-    for (int k = 0; k < link.dofs; ++k) {
-      const int n = link.v + k;
-      w.tau[n] = -s.damping[n] * v[n];
-      w.joint_block[link.block + k * link.dofs + k] = weights.d * s.damping[n];
-      if (!plain) continue;
-      w.tau[n] -= s.stiffness[n] * (q[link.q + k] - s.rest[n] + weights.ahead * v[n]);
-      w.joint_block[link.block + k * link.dofs + k] += weights.k * s.stiffness[n];
-    }
-    if (!plain && s.has_rotation_law[i])
-      add_rotation_law(link, s.model.joints()[i].law, q + link.q, v + link.v, weights, w.tau.data() + link.v,
-                       w.joint_block.data() + link.block);
+  multibody::walk_ranges_forward(s.tree, w.workers.get(), [&](int begin, int end) {
+    set_weights(s.tree, w.links.data(), g, begin, end, w.wrench.data());
+    for (int i = begin; i < end; ++i) add_joint_law(s, i, q, v, weights, w);
   });
   for (int n = 0; n < s.tree.v_count(); ++n) w.dissipated_power += s.damping[n] * v[n] * v[n];
   for (std::size_t d = 0; d < s.drives.size(); ++d) {
@@ -339,15 +430,15 @@ void evaluate(const SystemData& s, const double* q, const double* v, double t, c
     for (int k = 0; k < link.dofs; ++k) w.work_power += w.tau[link.v + k] * v[link.v + k];
   }
   add_ground_springs(s, weights, w);
-  add_drag(s, weights, w);
+  w.dissipated_power += add_drag(s, w.links.data(), w.wrench.data());
   add_loads(s, t, w);
   add_riders(s, t, g, w);
   add_wind(s, t, weights, w);
   add_held_point(weights, w);
   if (!w.blocks) return;
+  start_blocks(s, q, weights, w);
   add_pair_springs(s, weights, w);
   add_loop_laws(s, weights, w);
-  finish_blocks(s, w);
 }
 
 Vec6 joint_force(const SystemData& s, int i, const double* q, const double* v, double t) {
@@ -372,7 +463,9 @@ double elastic_energy(const SystemData& s, const double* q, const std::vector<Li
                       std::vector<LoopState>* scratch) {
   double sum = 0;
   for (int i = 0; i < s.tree.size(); ++i)
-    if (s.tree[i].dofs > 0)
+    if (!has_rotation_vector(s.tree[i].kind))
+      sum += plain_joint_energy(s, s.tree[i], q);
+    else
       sum += elastic::joint_energy(s.tree[i].kind, s.model.joints()[i].law,
                                    configuration(s.tree[i], q + s.tree[i].q));
   for (const GroundSpring& g : s.ground_springs)

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "limber/articulated/system.h"
+#include "limber/articulated/stepper.h"
 #include "limber/multibody/dense_solver.h"
 
 namespace limber::articulated {
@@ -119,6 +119,53 @@ Vec6 block_lock_force(const SystemData& s, const WorkspaceData& w, int link) {
   Vec6 force = Vec6::Zero();
   for (int k = 0; k < s.tree[link].dofs; ++k) force[k] = -residual[s.tree[link].v + k];
   return force;
+}
+
+namespace {
+
+using multibody::rows::all;
+using multibody::rows::load3;
+using multibody::rows::Pack;
+
+// F − V ×* (I V) of every body, turned into world axes.
+LIMBER_KERNEL void turn_wrenches(const multibody::Tree& tree, const LinkMotion* links, const Vec6* wrench,
+                                 Vec6* out) {
+  for (int i = 0; i < tree.size(); ++i) {
+    Pack w, v;
+    multibody::rows::bias_force(tree[i].inertia, links[i].V, w, v);
+    w = load3(wrench[i].data()) - w, v = load3(wrench[i].data() + 3) - v;
+    const double* R = links[i].X_WM.R.data();
+    const Pack x = load3(R), y = load3(R + 3), z = load3(R + 6);
+    multibody::rows::store(out[i].data(), (x * all(w, 0) + y * all(w, 1)) + z * all(w, 2));
+    multibody::rows::store3(out[i].data() + 3, (x * all(v, 0) + y * all(v, 1)) + z * all(v, 2));
+  }
+}
+
+}  // namespace
+
+// Right-hand side for the change of the accelerations w_.a: forces less what M φ̇ and the joints' own blocks
+// already take. Euler starts at a = 0 and lets the implicit blocks act on the velocity terms too.
+void Stepper::set_block_rhs(bool euler) {
+  Blocks& b = *w_.blocks;
+  multibody::jacobian_rate_times(b.system, w_.links, b.twist.data());
+  turn_wrenches(tree_, w_.links.data(), w_.wrench.data(), b.rhs.wrench.data());
+  if (euler) {
+    multibody::blocks_times(b.system, b.twist.data(), b.scratch_twist.data());
+    for (int i = 0; i < tree_.size(); ++i) b.rhs.wrench[i] -= b.scratch_twist[i];
+  } else {
+    multibody::jacobian_times(b.system, w_.a.data(), b.scratch_twist.data());
+    for (int i = 0; i < tree_.size(); ++i) {
+      const Mat3& R = w_.links[i].X_WM.R;
+      const Vec6 rate = b.twist[i] + b.scratch_twist[i];
+      Vec6 in_M;
+      in_M << R.transpose() * rate.head<3>(), R.transpose() * rate.tail<3>();
+      const Vec6 F = tree_[i].inertia.momentum(in_M);
+      b.rhs.wrench[i].head<3>() -= R * F.head<3>();
+      b.rhs.wrench[i].tail<3>() -= R * F.tail<3>();
+    }
+  }
+  std::copy(w_.tau.begin(), w_.tau.end(), b.rhs.tau.begin());
+  for (Vec6& g : b.rhs.g) g.setZero();
 }
 
 }  // namespace limber::articulated

@@ -35,11 +35,12 @@ constexpr double horizon = 100;  // steps that share what is left of it
 void Stepper::measure(const std::vector<double>& q, const std::vector<double>& v, double t,
                       KnownEnergy& out) {
   const Vec3 g = s_.model.gravity().value(t);
-  multibody::kinematics(tree_, q.data(), v.data(), w_.links_other, w_.workers.get());
-  out.q = q, out.v = v, out.t = t, out.measured = true;
-  out.kinetic = multibody::kinetic_energy(tree_, w_.links_other);
-  out.elastic = elastic_energy(s_, q.data(), w_.links_other, w_.blocks ? &w_.blocks->loops_end : nullptr);
-  const double gravity = multibody::gravity_energy(tree_, w_.links_other, g);
+  out.links.resize(tree_.size());
+  multibody::kinematics(tree_, q.data(), v.data(), out.links, w_.workers.get());
+  out.q = q, out.v = v, out.t = t, out.measured = out.has_links = true;
+  out.kinetic = multibody::kinetic_energy(tree_, out.links);
+  out.elastic = elastic_energy(s_, q.data(), out.links, w_.blocks ? &w_.blocks->loops_end : nullptr);
+  const double gravity = multibody::gravity_energy(tree_, out.links, g);
   out.total = out.kinetic + out.elastic + gravity;
   out.mass = 0;
   for (int i = 0; i < tree_.size(); ++i)
@@ -55,6 +56,9 @@ void Stepper::measure(const std::vector<double>& q, const std::vector<double>& v
 
 const KnownEnergy& Stepper::energy_at_start(double t) {
   KnownEnergy& known = w_.at_start;
+  // A step may be taken once more from where the last one started.
+  if (known.q != state_.q && w_.at_end.measured && w_.at_end.q == state_.q && w_.at_end.v == state_.v)
+    std::swap(known, w_.at_end);
   if (!known.measured || known.q != state_.q || known.v != state_.v || (field_changes() && known.t != t))
     measure(state_.q, state_.v, t, known);
   return known;

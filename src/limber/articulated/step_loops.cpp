@@ -12,37 +12,6 @@ namespace limber::articulated {
 
 using result::Status;
 
-// Right-hand side for the change of the accelerations w_.a: forces less what M φ̇ and the joints' own blocks
-// already take. Euler starts at a = 0 and lets the implicit blocks act on the velocity terms too.
-void Stepper::set_block_rhs(bool euler) {
-  Blocks& b = *w_.blocks;
-  const multibody::BlockSystem& m = b.system;
-  multibody::jacobian_rate_times(tree_, w_.links, b.twist.data());
-  multibody::jacobian_times(m, w_.a.data(), b.scratch_twist.data());
-  for (int i = 0; i < tree_.size(); ++i) {
-    const Mat3& R = w_.links[i].X_WM.R;
-    Vec6 rate;
-    rate << R * b.twist[i].head<3>(), R * b.twist[i].tail<3>();
-    b.twist[i] = rate + b.scratch_twist[i];
-  }
-  if (euler) multibody::blocks_times(m, b.twist.data(), b.scratch_twist.data());
-  for (int i = 0; i < tree_.size(); ++i) {
-    const Inertia& I = tree_[i].inertia;
-    const LinkMotion& motion = w_.links[i];
-    const Mat3& R = motion.X_WM.R;
-    Vec6 F = w_.wrench[i] - cross_force(motion.V, I.momentum(motion.V));
-    if (!euler) {
-      Vec6 rate;
-      rate << R.transpose() * b.twist[i].head<3>(), R.transpose() * b.twist[i].tail<3>();
-      F -= I.momentum(rate);
-    }
-    b.rhs.wrench[i] << R * F.head<3>(), R * F.tail<3>();
-    if (euler) b.rhs.wrench[i] -= b.scratch_twist[i];
-  }
-  std::copy(w_.tau.begin(), w_.tau.end(), b.rhs.tau.begin());
-  for (Vec6& g : b.rhs.g) g.setZero();
-}
-
 double Stepper::place_end() {
   Blocks& b = *w_.blocks;
   multibody::poses(tree_, w_.q_end.data(), b.links_end, w_.workers.get());

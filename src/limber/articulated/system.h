@@ -141,7 +141,8 @@ struct SystemData {
   std::vector<char> has_rotation_law;            // (size) spherical or free with a stiffness
   std::vector<int> body_block_index;             // (size) −1: none
   int body_blocks = 0;
-  std::vector<Mat6> drag;  // (body_blocks)
+  std::vector<Inertia> drag;      // (body_blocks) acts on velocities as an inertia does on accelerations
+  std::vector<char> beyond_drag;  // (body_blocks) there is more than drag
   std::vector<GroundSpring> ground_springs;
   std::vector<CompiledLoad> loads;
   std::vector<WindShape> wind_shapes;
@@ -198,6 +199,8 @@ enum class ServoState : std::int8_t { linear, at_maximum, at_minimum };
 struct KnownEnergy {
   bool measured = false;  // of no freedoms at all q is as empty before as after
   std::vector<double> q, v;
+  std::vector<LinkMotion> links;  // there, until a step takes them
+  bool has_links = false;
   double t = 0;                                // [s]
   double kinetic = 0, elastic = 0, total = 0;  // [J]
   double rounding = 0;                         // [J] what sums of such energies leave
@@ -228,6 +231,7 @@ struct WorkspaceData {
   std::vector<double> joint_block;      // (block_count) by evaluate()
   std::vector<Mat6> body_block;         // (body_blocks, and one for what is held) by evaluate()
   std::vector<int> body_block_index;    // (size) as the system's, and of the link that is held
+  std::vector<char> block_used;  // (body_blocks + 1) by evaluate(): not where there is only drag in `blocks`
   std::optional<Held> held;
   multibody::AbaWorkspace aba;
   std::vector<JointLock> locks;    // motions first, then limits

@@ -1,4 +1,5 @@
-// The articulated-body algorithm; equations in the header. Backward it works on rows of four numbers (inertia_rows.h).
+// The articulated-body algorithm; equations in the header. Backward it works on rows of four numbers
+// (inertia_rows.h).
 #include "limber/multibody/aba.h"
 
 #include <atomic>
@@ -28,8 +29,8 @@ struct Columns {
   Pack w[D], v[D];
 };
 
-// U for the joint kinds whose S picks rows, and with the stored S for the others. A row of A is also its column; columns
-// of B are needed where S has a linear part.
+// U for the joint kinds whose S picks rows, and with the stored S for the others. A row of A is also its
+// column; columns of B are needed where S has a linear part.
 template <JointKind K, int D>
 LIMBER_INLINE Columns<D> times_subspace(const Rows& I, const double* S) {
   Columns<D> U;

@@ -3,7 +3,89 @@
 
 #include <algorithm>
 
+#include "limber/multibody/block6_kernels.h"
+#include "limber/multibody/inertia_rows.h"
+
 namespace limber::multibody {
+namespace {
+
+using rows::all;
+using rows::load3;
+using rows::Pack;
+
+// (A, B; Bᵀ, C) by columns, from rows of A (symmetric), B and C (symmetric). Front to back: the fourth number
+// of a pack is overwritten by what follows.
+LIMBER_INLINE void store_block(const Pack (&A)[3], const Pack (&B)[3], const Pack (&C)[3], double* to) {
+  Pack B_columns[3];
+  rows::transpose(B, B_columns);
+  rows::store(to, A[0]), rows::store(to + 3, B[0]), rows::store(to + 6, A[1]), rows::store(to + 9, B[1]);
+  rows::store(to + 12, A[2]), rows::store(to + 15, B[2]), rows::store(to + 18, B_columns[0]);
+  rows::store(to + 21, C[0]), rows::store(to + 24, B_columns[1]), rows::store(to + 27, C[1]);
+  rows::store(to + 30, B_columns[2]), rows::store3(to + 33, C[2]);
+}
+
+LIMBER_INLINE Pack turned_by(const Pack (&R)[3], Pack x) {
+  return (R[0] * all(x, 0) + R[1] * all(x, 1)) + R[2] * all(x, 2);
+}
+
+// An inertia turned from M into world axes.
+LIMBER_INLINE void turn_inertia(const Inertia& I, const Inertia* more, double weight, const Mat6* block,
+                                const double* R, double* to) {
+  const Pack turn[3] = {load3(R), load3(R + 3), load3(R + 6)}, by = rows::pack(weight), zero = rows::pack(0);
+  const double* J = I.I.data();
+  Pack A[3] = {load3(J), load3(J + 3), load3(J + 6)}, B[3] = {zero, zero, zero}, C[3] = {zero, zero, zero};
+  Pack h = load3(I.h.data());
+  double m = I.m;
+  if (more) {
+    J = more->I.data();
+    A[0] += by * load3(J), A[1] += by * load3(J + 3), A[2] += by * load3(J + 6);
+    h += by * load3(more->h.data()), m += weight * more->m;
+  }
+  if (block) {
+#pragma GCC unroll 3
+    for (int r = 0; r < 3; ++r) {
+      const double* column = block->data() + 6 * r;
+      A[r] += load3(column), B[r] = load3(column + 3), C[r] = load3(column + 21);
+    }
+    rows::turn(R, turn, B);
+    rows::turn(R, turn, C);
+  }
+  rows::turn(R, turn, A);
+  h = turned_by(turn, h);
+  B[0] += Pack{0, -h[2], h[1], 0}, B[1] += Pack{h[2], 0, -h[0], 0}, B[2] += Pack{-h[1], h[0], 0, 0};
+  C[0] += Pack{m, 0, 0, 0}, C[1] += Pack{0, m, 0, 0}, C[2] += Pack{0, 0, m, 0};
+  store_block(A, B, C, to);
+}
+
+LIMBER_KERNEL void set_diagonal_kernel(const LinkMotion* links, const OwnBlocks& own, BlockSystem& s) {
+  for (int i = 0; i < s.tree->size(); ++i) {
+    const int b = own.index[i];
+    turn_inertia((*s.tree)[i].inertia, b >= 0 && b < own.like_inertias ? own.like_inertia + b : nullptr,
+                 own.weight, b >= 0 && own.used[b] ? own.block + b : nullptr, links[i].X_WM.R.data(),
+                 s.diagonal[i].data());
+  }
+}
+
+// a = X a_p + R c
+LIMBER_KERNEL void add_rates_kernel(const BlockSystem& s, const LinkMotion* links, Vec6* acceleration) {
+  Pack w = rows::pack(0), v = w;
+  for (int i = 0; i < s.tree->size(); ++i) {
+    const double *R = links[i].X_WM.R.data(), *c = links[i].c.data();
+    const Pack turn[3] = {load3(R), load3(R + 3), load3(R + 6)};
+    const int p = (*s.tree)[i].parent;
+    if (p < 0) {
+      w = v = rows::pack(0);
+    } else {
+      if (p != i - 1) w = load3(acceleration[p].data()), v = load3(acceleration[p].data() + 3);
+      v += rows::cross(w, load3(s.origin[i].data()) - load3(s.origin[p].data()));
+    }
+    w += turned_by(turn, load3(c));
+    v += turned_by(turn, load3(c + 3));
+    rows::store(acceleration[i].data(), w), rows::store3(acceleration[i].data() + 3, v);
+  }
+}
+
+}  // namespace
 
 BlockSystem::BlockSystem(const Tree& t, const Pattern& p)
     : tree(&t),
@@ -41,6 +123,10 @@ void set_kinematics(const double* q, const std::vector<LinkMotion>& links, Block
   }
 }
 
+void set_diagonal(const std::vector<LinkMotion>& links, const OwnBlocks& own, BlockSystem& s) {
+  set_diagonal_kernel(links.data(), own, s);
+}
+
 void jacobian_times(const BlockSystem& s, const double* x, Vec6* twist) {
   for (int i = 0; i < s.tree->size(); ++i) {
     const Link& link = (*s.tree)[i];
@@ -52,12 +138,8 @@ void jacobian_times(const BlockSystem& s, const double* x, Vec6* twist) {
   }
 }
 
-void jacobian_rate_times(const Tree& tree, const std::vector<LinkMotion>& links, Vec6* acceleration) {
-  for (int i = 0; i < tree.size(); ++i) {
-    acceleration[i] = links[i].c;
-    if (const int p = tree[i].parent; p >= 0)
-      acceleration[i] += links[i].X_PM.inverse_motion(acceleration[p]);
-  }
+void jacobian_rate_times(const BlockSystem& s, const std::vector<LinkMotion>& links, Vec6* acceleration) {
+  add_rates_kernel(s, links.data(), acceleration);
 }
 
 void jacobian_transpose_times(const BlockSystem& s, Vec6* y, double* x) {
@@ -69,8 +151,17 @@ void jacobian_transpose_times(const BlockSystem& s, Vec6* y, double* x) {
   }
 }
 
+namespace {
+
+LIMBER_KERNEL void diagonal_times(const BlockSystem& s, const Vec6* twist, Vec6* y) {
+  for (int i = 0; i < s.tree->size(); ++i)
+    block6::times<1>(s.diagonal[i].data(), twist[i].data(), y[i].data());
+}
+
+}  // namespace
+
 void blocks_times(const BlockSystem& s, const Vec6* twist, Vec6* y) {
-  for (int i = 0; i < s.tree->size(); ++i) y[i].noalias() = s.diagonal[i] * twist[i];
+  diagonal_times(s, twist, y);
   for (std::size_t k = 0; k < s.off.size(); ++k) {
     const LinkPair& p = s.pattern->pairs[k];
     y[p.a].noalias() += s.off[k] * twist[p.b];

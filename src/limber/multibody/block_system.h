@@ -88,10 +88,23 @@ inline Mat6 world_inertia(const Inertia& I, const Mat3& R) {
   return M;
 }
 
+// What acts on a link by itself, in M about its origin: weight times an inertia, and a block where it is
+// used.
+struct OwnBlocks {
+  const int* index = nullptr;  // (size) into the others; −1: none
+  const Inertia* like_inertia = nullptr;
+  int like_inertias = 0;  // indices beyond have none
+  double weight = 0;
+  const Mat6* block = nullptr;
+  const char* used = nullptr;
+};
+// Inertias and the links' own blocks, turned into world axes, into the diagonal.
+void set_diagonal(const std::vector<LinkMotion>& links, const OwnBlocks& own, BlockSystem& s);
+
 // φ = J x, O(n) (Baxter 2019, alg. 2).
 void jacobian_times(const BlockSystem& s, const double* x, Vec6* twist);
-// The rest of the acceleration, φ̇ = J ẍ + J̇ v: what the links' accelerations are at ẍ = 0, in link axes.
-void jacobian_rate_times(const Tree& tree, const std::vector<LinkMotion>& links, Vec6* acceleration);
+// The rest of the acceleration, φ̇ = J ẍ + J̇ v: what the links' accelerations are at ẍ = 0.
+void jacobian_rate_times(const BlockSystem& s, const std::vector<LinkMotion>& links, Vec6* acceleration);
 // x = Jᵀ y, O(n) (alg. 3); y is used up.
 void jacobian_transpose_times(const BlockSystem& s, Vec6* y, double* x);
 // y = A φ.

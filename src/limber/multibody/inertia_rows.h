@@ -1,6 +1,6 @@
-// The articulated inertia [[A, B], [Bᵀ, C]] of a link in rows of four numbers, with its bias force p: the fourth number
-// of row r is p's moment in B and its force in C (of A it is scratch). So what is done to rows of B and C is done
-// to p as well, and the whole of I^a c comes with the turn into the parent's axes.
+// The articulated inertia [[A, B], [Bᵀ, C]] of a link in rows of four numbers, with its bias force p: the
+// fourth number of row r is p's moment in B and its force in C (of A it is scratch). So what is done to rows
+// of B and C is done to p as well, and the whole of I^a c comes with the turn into the parent's axes.
 #pragma once
 
 #include "limber/math/pack.h"
@@ -60,16 +60,29 @@ LIMBER_INLINE void add(const Rows& I, Stored& to) {
   store(sum, to);
 }
 
+// I V of a body, its moment and its force.
+LIMBER_INLINE void momentum(const Inertia& body, Pack w, Pack v, Pack& moment, Pack& force) {
+  const double* J = body.I.data();
+  const Pack h = load3(body.h.data());
+  moment = ((load3(J) * all(w, 0) + load3(J + 3) * all(w, 1)) + load3(J + 6) * all(w, 2)) + cross(h, v);
+  force = pack(body.m) * v - cross(h, w);
+}
+
+// V ×* (I V).
+LIMBER_INLINE void bias_force(const Inertia& body, const Vec6& V, Pack& p_w, Pack& p_v) {
+  const Pack w = load3(V.data()), v = load3(V.data() + 3);
+  Pack moment, force;
+  momentum(body, w, v, moment, force);
+  p_w = cross(w, moment) + cross(v, force), p_v = cross(w, force);
+}
+
 // A rigid body and the bias force p = V ×* (I V) − F.
 LIMBER_INLINE void add_body(const Inertia& body, const Vec6& V, const Vec6* F, Rows& I) {
-  const double* J = body.I.data();
-  const Pack h = load3(body.h.data()), w = load3(V.data()), v = load3(V.data() + 3);
-  const Pack J0 = load3(J), J1 = load3(J + 3), J2 = load3(J + 6);
-  const Pack moment = (J0 * all(w, 0) + J1 * all(w, 1) + J2 * all(w, 2)) + cross(h, v);
-  const Pack force = pack(body.m) * v - cross(h, w);
-  Pack p_w = cross(w, moment) + cross(v, force), p_v = cross(w, force);
+  const double *J = body.I.data(), *h = body.h.data();
+  Pack p_w, p_v;
+  bias_force(body, V, p_w, p_v);
   if (F) p_w -= load3(F->data()), p_v -= load3(F->data() + 3);
-  I.A[0] += J0, I.A[1] += J1, I.A[2] += J2;
+  I.A[0] += load3(J), I.A[1] += load3(J + 3), I.A[2] += load3(J + 6);
   I.B[0] += Pack{0, -h[2], h[1], p_w[0]};
   I.B[1] += Pack{h[2], 0, -h[0], p_w[1]};
   I.B[2] += Pack{-h[1], h[0], 0, p_w[2]};
@@ -100,8 +113,7 @@ LIMBER_INLINE void transpose(const Pack (&M)[3], Pack (&T)[3]) {
 LIMBER_INLINE void turn(const double* R, const Pack (&Q)[3], Pack (&M)[3]) {
   Pack T[3];
 #pragma GCC unroll 3
-  for (int r = 0; r < 3; ++r)
-    T[r] = (pack(R[r]) * M[0] + pack(R[3 + r]) * M[1]) + pack(R[6 + r]) * M[2];
+  for (int r = 0; r < 3; ++r) T[r] = (pack(R[r]) * M[0] + pack(R[3 + r]) * M[1]) + pack(R[6 + r]) * M[2];
 #pragma GCC unroll 3
   for (int r = 0; r < 3; ++r)
     M[r] = ((all(T[r], 0) * Q[0] + all(T[r], 1) * Q[1]) + all(T[r], 2) * Q[2]) + fourth_alone(T[r]);

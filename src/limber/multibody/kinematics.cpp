@@ -97,13 +97,13 @@ LIMBER_INLINE void place(const Tree& tree, int i, const double* q, const double*
                          Carried& at, LinkMotion* links) {
   const Link& link = tree[i];
   LinkMotion& m = links[i];
+  const double *qi = q + link.q, *vi = moving ? v + link.v : nullptr;
   if (link.parent < 0)
     at = at_world();
   else if (link.parent != i - 1)
     at = carried<moving>(links[link.parent]);
-  const JointMotion j = link.kind == JointKind::revolute
-                            ? revolute_motion(link, angle, moving ? v[link.v] : 0)
-                            : other_motion<moving>(link, q + link.q, v + link.v);
+  const JointMotion j = link.kind == JointKind::revolute ? revolute_motion(link, angle, moving ? vi[0] : 0)
+                                                         : other_motion<moving>(link, qi, vi);
   store_pose(j.R, j.p, m.X_PM);
   Pack R[3];
 #pragma GCC unroll 3
@@ -113,7 +113,7 @@ LIMBER_INLINE void place(const Tree& tree, int i, const double* q, const double*
 #pragma GCC unroll 3
   for (int k = 0; k < 3; ++k) at.R[k] = R[k];
   store_pose(at.R, at.p, m.X_WM);
-  if constexpr (moving) move(link, j, q + link.q, v + link.v, at, m);
+  if constexpr (moving) move(link, j, qi, vi, at, m);
 }
 
 // Sines and cosines do not wait for the parent: some links ahead.
@@ -145,9 +145,8 @@ LIMBER_KERNEL void place_resting_links(const Tree& tree, const double* q, int be
 
 void kinematics(const Tree& tree, const double* q, const double* v, std::vector<LinkMotion>& links,
                 Workers* workers) {
-  walk_ranges_forward(tree, workers, [&](int begin, int end) {
-    place_moving_links(tree, q, v, begin, end, links.data());
-  });
+  walk_ranges_forward(tree, workers,
+                      [&](int begin, int end) { place_moving_links(tree, q, v, begin, end, links.data()); });
 }
 
 void poses(const Tree& tree, const double* q, std::vector<LinkMotion>& links, Workers* workers) {
@@ -159,10 +158,37 @@ void integrate(const Tree& tree, const double* q, const double* v, double h, dou
   for (const Link& link : tree.links()) integrate_joint(link.kind, q + link.q, v + link.v, h, q_out + link.q);
 }
 
-double kinetic_energy(const Tree& tree, const std::vector<LinkMotion>& links) {
+namespace {
+
+LIMBER_KERNEL double twice_kinetic_energy(const Tree& tree, const LinkMotion* links) {
   double sum = 0;
-  for (int i = 0; i < tree.size(); ++i) sum += 0.5 * links[i].V.dot(tree[i].inertia.momentum(links[i].V));
+  for (int i = 0; i < tree.size(); ++i) {
+    const Pack w = load3(links[i].V.data()), v = load3(links[i].V.data() + 3);
+    Pack moment, force;
+    rows::momentum(tree[i].inertia, w, v, moment, force);
+    sum += rows::dot(w, moment) + rows::dot(v, force);
+  }
   return sum;
+}
+
+// R h + m p of every link that can move.
+LIMBER_KERNEL void add_moved_mass(const Tree& tree, const LinkMotion* links, Vec3& sum) {
+  Pack total = rows::pack(0);
+  for (int i = 0; i < tree.size(); ++i) {
+    if (tree[i].dofs == 0 && stands(tree, i)) continue;
+    const Inertia& I = tree[i].inertia;
+    const double *R = links[i].X_WM.R.data(), *h = I.h.data();
+    total +=
+        ((load3(R) * rows::pack(h[0]) + load3(R + 3) * rows::pack(h[1])) + load3(R + 6) * rows::pack(h[2])) +
+        rows::pack(I.m) * load3(R + 9);
+  }
+  rows::store3(sum.data(), total);
+}
+
+}  // namespace
+
+double kinetic_energy(const Tree& tree, const std::vector<LinkMotion>& links) {
+  return 0.5 * twice_kinetic_energy(tree, links.data());
 }
 
 bool stands(const Tree& tree, int link) {
@@ -171,23 +197,13 @@ bool stands(const Tree& tree, int link) {
 }
 
 Vec3 moved_mass(const Tree& tree, const std::vector<LinkMotion>& links) {
-  Vec3 sum = Vec3::Zero();
-  for (int i = 0; i < tree.size(); ++i) {
-    if (stands(tree, i)) continue;
-    const Inertia& I = tree[i].inertia;
-    sum += links[i].X_WM.R * I.h + I.m * links[i].X_WM.p;
-  }
+  Vec3 sum;
+  add_moved_mass(tree, links.data(), sum);
   return sum;
 }
 
 double gravity_energy(const Tree& tree, const std::vector<LinkMotion>& links, const Vec3& g) {
-  double sum = 0;
-  for (int i = 0; i < tree.size(); ++i) {
-    if (stands(tree, i)) continue;
-    const Inertia& I = tree[i].inertia;
-    sum -= g.dot(links[i].X_WM.R * I.h + I.m * links[i].X_WM.p);
-  }
-  return sum;
+  return -g.dot(moved_mass(tree, links));
 }
 
 Vec6 momentum_in_world(const Tree& tree, const std::vector<LinkMotion>& links) {
