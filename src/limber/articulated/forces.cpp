@@ -222,6 +222,7 @@ void add_pair_springs(const SystemData& s, const Weights& weights, WorkspaceData
     pull_at(A, spring.a.p, f, w.wrench[spring.a.link]);
     pull_at(B, spring.b.p, -f, w.wrench[spring.b.link]);
     w.dissipated_power += line.power;
+    if (!weights.matrix) continue;
     const Mat3 Q = weights.d * line.D + weights.k * line.K;
     const bool forward = spring.a.link < spring.b.link;
     const int first = forward ? spring.a.link : spring.b.link,
@@ -436,7 +437,10 @@ void evaluate(const SystemData& s, const double* q, const double* v, double t, c
   add_wind(s, t, weights, w);
   add_held_point(weights, w);
   if (!w.blocks) return;
-  start_blocks(s, q, weights, w);
+  if (weights.matrix)
+    start_blocks(s, q, weights, w);
+  else
+    multibody::set_kinematics(q, w.links, w.blocks->end);
   add_pair_springs(s, weights, w);
   add_loop_laws(s, weights, w);
 }

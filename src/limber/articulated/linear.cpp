@@ -127,15 +127,24 @@ using multibody::rows::all;
 using multibody::rows::load3;
 using multibody::rows::Pack;
 
-// F − V ×* (I V) of every body, turned into world axes.
+// F − V ×* (I V) of every body, less I φ̇ if rates φ̇ (world axes) are given, turned into world axes.
 LIMBER_KERNEL void turn_wrenches(const multibody::Tree& tree, const LinkMotion* links, const Vec6* wrench,
-                                 Vec6* out) {
+                                 const Vec6* rates, Vec6* out) {
   for (int i = 0; i < tree.size(); ++i) {
     Pack w, v;
     multibody::rows::bias_force(tree[i].inertia, links[i].V, w, v);
     w = load3(wrench[i].data()) - w, v = load3(wrench[i].data() + 3) - v;
     const double* R = links[i].X_WM.R.data();
     const Pack x = load3(R), y = load3(R + 3), z = load3(R + 6);
+    if (rates) {
+      const Pack columns[3] = {x, y, z}, turn = load3(rates[i].data()), slide = load3(rates[i].data() + 3);
+      Pack rows[3], moment, force;
+      multibody::rows::transpose(columns, rows);
+      multibody::rows::momentum(
+          tree[i].inertia, (rows[0] * all(turn, 0) + rows[1] * all(turn, 1)) + rows[2] * all(turn, 2),
+          (rows[0] * all(slide, 0) + rows[1] * all(slide, 1)) + rows[2] * all(slide, 2), moment, force);
+      w -= moment, v -= force;
+    }
     multibody::rows::store(out[i].data(), (x * all(w, 0) + y * all(w, 1)) + z * all(w, 2));
     multibody::rows::store3(out[i].data() + 3, (x * all(v, 0) + y * all(v, 1)) + z * all(v, 2));
   }
@@ -144,28 +153,28 @@ LIMBER_KERNEL void turn_wrenches(const multibody::Tree& tree, const LinkMotion* 
 }  // namespace
 
 // Right-hand side for the change of the accelerations w_.a: forces less what M φ̇ and the joints' own blocks
-// already take. Euler starts at a = 0 and lets the implicit blocks act on the velocity terms too.
-void Stepper::set_block_rhs(bool euler) {
+// already take. Euler starts at a = 0 and lets the implicit blocks act on the velocity terms too. With a
+// factor of another pose everything is brought to the joints by the geometry of now.
+void Stepper::set_block_rhs(bool euler, bool same_pose) {
   Blocks& b = *w_.blocks;
-  multibody::jacobian_rate_times(b.system, w_.links, b.twist.data());
-  turn_wrenches(tree_, w_.links.data(), w_.wrench.data(), b.rhs.wrench.data());
+  const multibody::BlockSystem& now = same_pose ? b.system : b.end;
+  multibody::jacobian_rate_times(now, w_.links, b.twist.data());
+  if (!euler) {
+    multibody::jacobian_times(now, w_.a.data(), b.scratch_twist.data());
+    for (int i = 0; i < tree_.size(); ++i) b.twist[i] += b.scratch_twist[i];
+  }
+  turn_wrenches(tree_, w_.links.data(), w_.wrench.data(), euler ? nullptr : b.twist.data(),
+                b.rhs.wrench.data());
   if (euler) {
     multibody::blocks_times(b.system, b.twist.data(), b.scratch_twist.data());
     for (int i = 0; i < tree_.size(); ++i) b.rhs.wrench[i] -= b.scratch_twist[i];
-  } else {
-    multibody::jacobian_times(b.system, w_.a.data(), b.scratch_twist.data());
-    for (int i = 0; i < tree_.size(); ++i) {
-      const Mat3& R = w_.links[i].X_WM.R;
-      const Vec6 rate = b.twist[i] + b.scratch_twist[i];
-      Vec6 in_M;
-      in_M << R.transpose() * rate.head<3>(), R.transpose() * rate.tail<3>();
-      const Vec6 F = tree_[i].inertia.momentum(in_M);
-      b.rhs.wrench[i].head<3>() -= R * F.head<3>();
-      b.rhs.wrench[i].tail<3>() -= R * F.tail<3>();
-    }
   }
   std::copy(w_.tau.begin(), w_.tau.end(), b.rhs.tau.begin());
   for (Vec6& g : b.rhs.g) g.setZero();
+  if (same_pose) return;
+  multibody::jacobian_transpose_times(now, b.rhs.wrench.data(), b.residual.data());
+  for (std::size_t k = 0; k < b.residual.size(); ++k) b.rhs.tau[k] += b.residual[k];
+  for (Vec6& f : b.rhs.wrench) f.setZero();
 }
 
 }  // namespace limber::articulated

@@ -231,13 +231,14 @@ bool Stepper::solve_stage(const Stage& stage) {
   const double h = stage.h, c = stage.gamma * h;
   set_locks(stage.t - c, h, stage.gamma, stage.to_end);
   double previous = 0, tolerance = 0;
+  bool factor = true;  // anew, where the one at hand no longer halves what is left
   w_.anderson.restart();
   for (int iteration = 1; iteration <= s_.options.max_iterations; ++iteration) {
     stop_if_requested();
     place_stage(stage);
-    evaluate(s_, w_.q_mid.data(), w_.v_mid.data(), stage.t, {c, c * c, 0}, w_);
+    evaluate(s_, w_.q_mid.data(), w_.v_mid.data(), stage.t, {c, c * c, 0, factor}, w_);
     q_at_ = w_.q_mid.data();
-    if (!solve_accelerations(stage, false)) return false;
+    if (!solve_accelerations(stage, false, factor)) return false;
     const double change = h * largest_change(), scale = velocity_scale(stage.t, h);
     ++report_.total_iterations;
     report_.iterations = std::max(report_.iterations, iteration);
@@ -251,6 +252,7 @@ bool Stepper::solve_stage(const Stage& stage) {
       if (stage.ends_there) place_stage(stage);
       return true;
     }
+    factor = !can_keep_factor() || (iteration > 1 && change > 0.5 * previous);
     previous = change;
   }
   return fail_iteration(stage.t);
@@ -287,8 +289,14 @@ void Stepper::put_stage(double t) {
   }
 }
 
-// a_new from w_.a and what evaluate() found.
-bool Stepper::solve_accelerations(const Stage& stage, bool euler) {
+// A factor of an earlier iterate serves where forces act through the joints alone: loops act through their
+// rows.
+bool Stepper::can_keep_factor() const {
+  return w_.blocks && w_.blocks->gaba && !has_loops() && s_.order.cuts == 0;
+}
+
+// a_new from w_.a and what evaluate() found. Without `factor`: by the one at hand.
+bool Stepper::solve_accelerations(const Stage& stage, bool euler, bool factor) {
   if (!w_.blocks) {
     add_implicit_forces();
     input_ = make_input();
@@ -298,7 +306,7 @@ bool Stepper::solve_accelerations(const Stage& stage, bool euler) {
   }
   Blocks& b = *w_.blocks;
   const double h = stage.h, c = stage.gamma * h;
-  set_block_rhs(euler);
+  set_block_rhs(euler, factor);
   if (has_loops()) {
     if (stage.rows == Rows::acceleration) {  // T (S a + …) = 0; b.twist: φ̇ of the iterate before
       for (std::size_t l = 0; l < s_.loops.size(); ++l) {
@@ -338,7 +346,7 @@ bool Stepper::solve_accelerations(const Stage& stage, bool euler) {
       for (int k = 0; k < tree_[lock.link].dofs; ++k) now += lock.C(r, k) * w_.a[tree_[lock.link].v + k];
       lock.g[r] -= now;
     }
-  const bool good = factor_blocks(s_, w_);
+  const bool good = !factor || factor_blocks(s_, w_);
   if (good && b.pcg) std::fill(b.x.a.begin(), b.x.a.end(), 0.0);
   const bool solved = good && solve_blocks(s_, w_, b.x, false);
   for (JointLock& lock : w_.locks)

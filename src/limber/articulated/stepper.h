@@ -52,7 +52,8 @@ class Stepper {
   double tolerance_of(double first) const;
   bool stands_still(int iteration, double change, double previous, double scale, double h) const;
   bool fail_iteration(double t);
-  bool solve_accelerations(const Stage& stage, bool euler);
+  bool solve_accelerations(const Stage& stage, bool euler, bool factor = true);
+  bool can_keep_factor() const;
   void add_implicit_forces();
   AbaInput make_input() const;
   double largest_change() const;
@@ -87,7 +88,7 @@ class Stepper {
   bool has_loops() const { return !s_.loops.empty(); }
   double gap_tolerance() const { return 1e-12 * s_.size; }
   double place_end();  // loops at q_end: the largest gap
-  void set_block_rhs(bool euler);
+  void set_block_rhs(bool euler, bool same_pose = true);
   bool close_positions(double h, double velocity_share);
   bool project_velocities();
   bool factor_at_end();

@@ -260,6 +260,8 @@ struct WorkspaceData {
 // How implicit an evaluation is: the matrix is d·D + k·K, and forces are taken `ahead` seconds along v.
 struct Weights {
   double d = 0, k = 0, ahead = 0;
+  bool matrix =
+      true;  // else forces alone: the blocks of what ties links stay, their geometry goes to blocks->end
 };
 
 // Forces and their implicit blocks at (q, v, t): fills links, tau, wrench, joint_block, body_block.
