@@ -32,8 +32,9 @@ constexpr double stalled =
 // What an iteration may leave over, of the velocities: a hundred-thousandth of the step's own error, which is
 // of third order in h, within these bounds.
 constexpr double share_of_error = 1e-5, least_tolerance = 1e-12, most_tolerance = 1e-7;
-constexpr double shortest_part = 1e-6;  // of a step that is divided by error
-constexpr int most_parts = 20'000;      // of it that are tried: beyond that it hardly moves
+constexpr double least_of_fourth = 1e-14;  // stages are weighted by up to 8
+constexpr double shortest_part = 1e-6;     // of a step that is divided by error
+constexpr int most_parts = 20'000;         // of it that are tried: beyond that it hardly moves
 }  // namespace
 
 bool Stepper::advance(double t, double h, int depth) {
@@ -217,7 +218,7 @@ bool Stepper::solve_sdirk(double t, double h) {
 double Stepper::tolerance_of(double first) const {
   if (s_.options.tolerance > 0) return s_.options.tolerance;
   const double error = first * std::sqrt(first) * (high_order() ? first : 1);
-  return std::clamp(share_of_error * error, least_tolerance, most_tolerance);
+  return std::clamp(share_of_error * error, high_order() ? least_of_fourth : least_tolerance, most_tolerance);
 }
 
 // Nothing more is to be had: rounding of stiff systems, or of the coordinates themselves.
