@@ -191,7 +191,9 @@ class Ladder:
 
     def rate(self):
         """What a halved step leaves of the move: by its order or, where that does not show yet, as found."""
-        found = self.moves[-1] / self.moves[-2] if self.moves[-1] > SETTLED * draw.radius(self.scene) else 0
+        found = 0
+        if self.moves[-1] > SETTLED * draw.radius(self.scene):
+            found = self.moves[-1] / self.moves[-2] if self.moves[-2] > 0 else 1
         return max(found, 0.5 ** ORDERS[self.name])
 
     def error(self):
