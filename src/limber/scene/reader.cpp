@@ -196,8 +196,9 @@ std::optional<Vec3> Reader::axis(const Node& node, const Path& path) {
     error(node, path, "expected a direction, got three zeros");
     return std::nullopt;
   }
-  // A unit vector is kept to the bit; anything else is scaled without overflow.
-  if (std::abs(a->squaredNorm() - 1) < 4e-16) return a;
+  // A unit vector is kept to the bit, so that one written out is read back: dividing by a norm and squaring
+  // again may be off by 8e-16. Anything else is scaled without overflow.
+  if (std::abs(a->squaredNorm() - 1) < 1e-15) return a;
   return (*a / largest).normalized();
 }
 
