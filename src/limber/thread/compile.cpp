@@ -103,6 +103,10 @@ struct Compiler {
   }
 
   void mesh_options() {
+    if (s.options.integrator == Integrator::alpha && s.options.levels > 0)
+      refuse(
+          "scene", "", "run.thread.integrator",
+          "alpha keeps the strain that a split of an element makes: a mesh that changes needs bdf2 or euler");
     if (s.options.element != Element::log && s.options.error > 0)
       refuse("scene", "", "run.thread.error", "only the log element has an estimate of its mesh's error");
   }
@@ -397,7 +401,9 @@ void measure(SystemData& s) {
 
 }  // namespace
 
-const char* to_string(Integrator integrator) { return integrator == Integrator::bdf2 ? "bdf2" : "euler"; }
+const char* to_string(Integrator integrator) {
+  return integrator == Integrator::bdf2 ? "bdf2" : integrator == Integrator::euler ? "euler" : "alpha";
+}
 const char* to_string(Element element) {
   constexpr const char* names[] = {"log", "printed", "green"};
   return names[static_cast<int>(element)];

@@ -170,6 +170,13 @@ void set_damping(const SystemData& s, const State& state, double ch, WorkspaceDa
 
 namespace {
 
+// On another mesh accelerations are found anew.
+void forget_accelerations(State& state) {
+  if (state.a.empty()) return;
+  for (auto* list : {&state.a, &state.a_mean}) list->assign(state.e.size(), 0);
+  state.h_before = state.energy_before = 0;
+}
+
 struct Bending {
   double bend = 0, twist = 0;
 };
@@ -287,6 +294,7 @@ bool make_cuts(const SystemData& s, State& state, WorkspaceData& w) {
     });
     changed = true;
   }
+  if (changed) forget_accelerations(state);
   if (changed) set_mesh(s, state, w);
   return changed;
 }
@@ -335,6 +343,7 @@ bool adapt(const SystemData& s, State& state, WorkspaceData& w) {
       --shift;
     }
   }
+  if (changed) forget_accelerations(state);
   if (changed) set_mesh(s, state, w);
   return changed;
 }

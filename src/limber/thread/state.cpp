@@ -22,6 +22,11 @@ State System::rest() const {
     list->reserve(12 * static_cast<std::size_t>(s.capacity()));
     list->assign(n, 0);
   }
+  if (s.options.integrator == Integrator::alpha)
+    for (auto* list : {&state.a, &state.a_mean}) {
+      list->reserve(12 * static_cast<std::size_t>(s.capacity()));
+      list->assign(n, 0);
+    }
   for (std::size_t t = 0; t < s.threads.size(); ++t)
     for (int j = state.first[t]; j < state.first[t + 1]; ++j) {
       const Pose& X = s.threads[t].start[state.place[j]];
@@ -71,6 +76,7 @@ std::string State::save() const {
   out.put(e), out.put(v), out.put(e_before), out.put(v_before);
   out.put(h_before), out.put(strain_before), out.put(touch);
   out.put(energy0), out.put(dissipated), out.put(work);
+  if (!a.empty()) out.put(a), out.put(a_mean), out.put(made), out.put(energy_before);
   return out.take();
 }
 
@@ -114,6 +120,7 @@ bool all_finite(const std::vector<double>& list) {
 bool sizes_fit(const State& a, const State& b) {
   const std::size_t n = 12 * a.place.size();
   return a.e.size() == n && a.v.size() == n && a.e_before.size() == n && a.v_before.size() == n &&
+         a.a.size() == (b.a.empty() ? 0 : n) && a.a_mean.size() == a.a.size() &&
          a.strain_before.size() == (b.strain_before.empty() ? 0 : n + 12) &&
          a.touch.size() % LastTouch::size == 0 && same_threads(a, b);
 }
@@ -121,9 +128,10 @@ bool sizes_fit(const State& a, const State& b) {
 bool numbers_fit(const State& a) {
   for (std::size_t k = 0; k < a.touch.size(); k += LastTouch::size)
     if (!(a.touch[k] >= 0 && a.touch[k] < a.node_count() && a.touch[k + 1] < a.node_count())) return false;
-  for (const auto* list : {&a.e, &a.v, &a.e_before, &a.v_before, &a.strain_before, &a.touch})
+  for (const auto* list : {&a.e, &a.v, &a.e_before, &a.v_before, &a.a, &a.a_mean, &a.strain_before, &a.touch})
     if (!all_finite(*list)) return false;
-  return all_finite({a.t, a.h_before, a.energy0, a.dissipated, a.work}) && a.step >= 0 && a.h_before >= 0;
+  return all_finite({a.t, a.h_before, a.energy0, a.dissipated, a.work, a.made, a.energy_before}) &&
+         a.step >= 0 && a.h_before >= 0;
 }
 
 }  // namespace
@@ -136,6 +144,7 @@ void State::load(const std::string& bytes) {
   in.get_any(copy.e), in.get_any(copy.v), in.get_any(copy.e_before), in.get_any(copy.v_before);
   in.get(copy.h_before), in.get_any(copy.strain_before), in.get_any(copy.touch);
   in.get(copy.energy0), in.get(copy.dissipated), in.get(copy.work);
+  if (!a.empty()) in.get_any(copy.a), in.get_any(copy.a_mean), in.get(copy.made), in.get(copy.energy_before);
   in.end();
   if (!sizes_fit(copy, *this)) throw std::invalid_argument("state: bytes are of a system of another size");
   if (!numbers_fit(copy)) throw std::invalid_argument("state: bytes hold a number that is out of range");

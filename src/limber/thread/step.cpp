@@ -1,4 +1,5 @@
-// One step: backward Euler or BDF2, linearised where the last step ended (section 6.1), with contact.
+// One step: backward Euler, BDF2 or generalised-α, linearised where the last step ended (section 6.1), with
+// contact.
 //
 //   e = ê + ch v,  v = v̂ + ch a     (Euler: ê = e_n, c = 1; BDF2 with ω = h/h_before:
 //                                    ê = ((1+ω)² e_n − ω² e_{n−1})/(1+2ω), c = (1+ω)/(1+2ω), v̂ likewise)
@@ -24,6 +25,11 @@ constexpr double enough = 0.02;  // [rad] change of direction in an iteration af
 // The same where a direction is given that turns: it strains its neighbours before they follow, and the
 // reaction, whose work is counted, shows what is left of that.
 constexpr double enough_given = 2e-4;
+// … and of generalised-α: what one iteration leaves, a stretch of half the square of a turn, is larger than
+// its own error and takes energy.
+constexpr double enough_alpha = 1e-6;
+constexpr double most_made =
+    0.01;  // of the energy that moves: what generalised-α may make before it is calmed
 constexpr double least_turn = 1e-5;  // [rad] that is done along an arc
 constexpr double too_much = 1.5;     // … and beyond which the step is divided
 constexpr int most_iterations = 12;
@@ -35,12 +41,31 @@ constexpr double least_planned =
 struct Scheme {
   double ch = 0;
   double now = 1, before = 0;  // ê = now e_n + before e_{n−1}
+  double mass = 0;             // of M: the acceleration's share of e
+  bool alpha = false;
+};
+
+// Generalised-α (Chung and Hulbert 1993) with accelerations kept apart from their mean (Arnold and Brüls
+// 2007).
+struct Alpha {
+  double m, f, beta, gamma;
+  explicit Alpha(double rho)
+      : m((2 * rho - 1) / (rho + 1)),
+        f(rho / (rho + 1)),
+        beta(0.25 * (1 + f - m) * (1 + f - m)),
+        gamma(0.5 + f - m) {}
+  double mass(double h) const { return (1 - m) / ((1 - f) * beta * h * h); }
 };
 
 Scheme scheme(const SystemData& s, const State& state, double h, bool touching) {
-  if (s.options.integrator == Integrator::euler || state.h_before == 0 || touching) return {h, 1, 0};
-  const double w = h / state.h_before;
-  return {h * (1 + w) / (1 + 2 * w), (1 + w) * (1 + w) / (1 + 2 * w), -w * w / (1 + 2 * w)};
+  const Integrator kind = s.options.integrator;
+  if (kind == Integrator::alpha && state.h_before > 0 && !touching) {
+    const Alpha k(s.options.rho);
+    return {h * k.beta / k.gamma, 1, 0, k.mass(h), true};
+  }
+  if (kind != Integrator::bdf2 || state.h_before == 0 || touching) return {h, 1, 0, 1 / (h * h)};
+  const double w = h / state.h_before, ch = h * (1 + w) / (1 + 2 * w);
+  return {ch, (1 + w) * (1 + w) / (1 + 2 * w), -w * w / (1 + 2 * w), 1 / (ch * ch)};
 }
 
 // Largest change of a direction: the length of a vector, so that it does not depend on the world's axes.
@@ -62,7 +87,10 @@ struct Stepper {
   result::SolveReport& report;
   bool started = false;  // w.start is kept
 
+  bool calm = false;  // the step is Euler's, because generalised-α made energy
+
   bool touching() const { return s.contact && w.contact.active > 0; }
+  bool damped_only() const { return calm || touching(); }
 
   void remember_strains() {
     for (int j = 0; j < state.node_count(); ++j)
@@ -76,11 +104,11 @@ struct Stepper {
   void residual(const Scheme& k, double t, bool tangent) {
     const int nodes = state.node_count();
     external_forces(s, state, w.e.data(), t, 1, k.ch, tangent, w);
-    const double ch2 = 1 / (k.ch * k.ch);
     for (int j = 0; j < nodes; ++j) {
       const double air = s.threads[w.thread_of[j]].rod.air / k.ch;
       for (int i = 12 * j; i < 12 * j + 12; ++i)
-        w.scratch[i] = (ch2 + air) * (w.e[i] - w.e_hat[i]) - w.v_hat[i] / k.ch;
+        w.scratch[i] = k.alpha ? k.mass * (w.e[i] - w.v_hat[i]) + air * (w.e[i] - w.e_hat[i])
+                               : (k.mass + air) * (w.e[i] - w.e_hat[i]) - w.v_hat[i] / k.ch;
     }
     mass_times(w, nodes, w.scratch.data(), w.rhs.data());
     for (int i = 0; i < 12 * nodes; ++i) w.rhs[i] = w.external[i] - w.rhs[i];
@@ -90,12 +118,15 @@ struct Stepper {
 
   bool advance(double h) {
     const int nodes = state.node_count();
-    const Scheme k = scheme(s, state, h, touching());
+    if (s.options.integrator == Integrator::alpha && state.h_before == 0 && !damped_only())
+      start_accelerations(h);
+    const Scheme k = scheme(s, state, h, damped_only());
     const std::size_t n = 12 * static_cast<std::size_t>(nodes);
-    for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t i = 0; i < n && !k.alpha; ++i) {
       w.e_hat[i] = k.now * state.e[i] + k.before * state.e_before[i];
       w.v_hat[i] = k.now * state.v[i] + k.before * state.v_before[i];
     }
+    if (k.alpha) predict(h);
     std::copy_n(state.e.begin(), n, w.e.begin());
     if (s.damps) {
       set_damping(s, state, 0, w);
@@ -104,25 +135,140 @@ struct Stepper {
       set_damping(s, state, h, w);
     }
     const double t = state.t + h;
+    if (k.alpha && moving_fixes()) predict_given(k, t, h);
     place_fixes(s, state, t, w.e.data(), w);
     if (s.contact) prepare_contacts(s, state, h, w);
     // A body that turns about its node pulls at it: known after an iteration.
     const bool sharply = !w.carried.empty() || given_turn() > 1e-3;
-    if (!iterate(k, t, sharply ? enough_given : enough)) return false;
+    if (!iterate(k, t, sharply ? enough_given : k.alpha ? enough_alpha : enough)) return false;
+    if (k.alpha && makes_energy(k, t)) return calmly(h);
     if (s.damps || moving_fixes() || has_loads()) account(k, t);
     if (changing_fields()) take_fields(t);
     state.dissipated += tether_losses(s, state, w.e.data(), k.ch, w);
+    if (k.alpha) take_accelerations(k);
     for (std::size_t i = 0; i < n; ++i) {
       state.e_before[i] = state.e[i];
       state.v_before[i] = state.v[i];
       state.v[i] = (w.e[i] - w.e_hat[i]) / k.ch;
       state.e[i] = w.e[i];
     }
-    state.h_before = h;
+    state.h_before = k.alpha || s.options.integrator != Integrator::alpha ? h : 0;
     state.t = t;
     take_air(h);
     if (s.contact) finish_contacts();
     return true;
+  }
+
+  // Where v and the acceleration are nought, for generalised-α:
+  //   e = e_n + h v_n + h² ((½ − β) b_n + β b),  v = v_n + h ((1 − γ) b_n + γ b),
+  //   (1 − α_m) b + α_m b_n = (1 − α_f) a + α_f a_n
+  // with b the mean of accelerations a that the scheme keeps: v = (e − ê)/ch, a = w (e − v̂).
+  void predict(double h) {
+    const Alpha k(s.options.rho);
+    const double w_a = k.mass(h), ch = h * k.beta / k.gamma;
+    for (std::size_t i = 0; i < state.e.size(); ++i) {
+      const double b = state.a_mean[i], step = h * (state.v[i] + h * (0.5 - k.beta) * b);
+      w.e_hat[i] = state.e[i] + step - ch * (state.v[i] + h * (1 - k.gamma) * b);
+      w.v_hat[i] = state.e[i] + step - (k.m * b - k.f * state.a[i]) / ((1 - k.f) * w_a);
+    }
+  }
+
+  // Of what is given the rates are known: differences over a step to either side.
+  void predict_given(const Scheme& k, double t, double h) {
+    std::copy_n(w.e.begin(), state.e.size(), w.e_start.begin());
+    std::copy_n(w.e.begin(), state.e.size(), w.e_try.begin());
+    std::copy_n(w.e.begin(), state.e.size(), w.scratch.begin());
+    place_fixes(s, state, t - h, w.e_start.data(), w);
+    place_fixes(s, state, t, w.scratch.data(), w);
+    place_fixes(s, state, t + h, w.e_try.data(), w);
+    for (const Fix& f : s.fixes) {
+      const int at = 12 * node_at(state, f.thread, f.place);
+      if (f.body < 0 || !s.bodies[f.body].moves) continue;
+      for (int i = at; i < at + 12; ++i) {
+        if (!(f.held >> ((i - at) / 3) & 1u)) continue;
+        const double rate = (w.e_try[i] - w.e_start[i]) / (2 * h);
+        const double change = (w.e_try[i] - 2 * w.scratch[i] + w.e_start[i]) / (h * h);
+        w.e_hat[i] = w.scratch[i] - k.ch * rate;
+        w.v_hat[i] = w.scratch[i] - change / k.mass;
+      }
+    }
+  }
+
+  void take_accelerations(const Scheme& k) {
+    const Alpha c(s.options.rho);
+    for (std::size_t i = 0; i < state.e.size(); ++i) {
+      const double a = k.mass * (w.e[i] - w.v_hat[i]);
+      state.a_mean[i] = ((1 - c.f) * a + c.f * state.a[i] - c.m * state.a_mean[i]) / (1 - c.m);
+      state.a[i] = a;
+    }
+  }
+
+  // M a = f − ∇V where the state is.
+  void start_accelerations(double h) {
+    const int nodes = state.node_count();
+    const std::size_t n = state.e.size();
+    if (s.options.element != Element::log) return;
+    std::copy_n(state.e.begin(), n, w.e.begin());
+    place_fixes(s, state, state.t, w.e.data(), w);
+    if (s.damps) set_damping(s, state, 0, w);
+    if (!evaluate(s, w.e.data(), w)) return;
+    for (std::size_t i = 0; i < n; ++i) w.e_hat[i] = w.e[i] - h * state.v[i];
+    external_forces(s, state, w.e.data(), state.t, 1, h, false, w);
+    to_node_axes(w, nodes, w.external.data(), w.delta.data());
+    for (std::size_t i = 0; i < n; ++i) w.delta[i] -= w.elements.g[i];
+    // A tangent without stiffness is the mass.
+    double* scale = w.elements.constants[slot::scale];
+    std::copy_n(scale, nodes, w.scratch.begin());
+    std::fill_n(scale, nodes, 0.0);
+    const bool good = evaluate_tangent(s, w.e.data(), {1, 0}, w);
+    std::copy_n(w.scratch.begin(), nodes, scale);
+    if (!good) return;
+    hold(w, nodes, w.delta.data(), true, w.elements);
+    if (factor(s, nodes, nodes / 2, w) >= 0) return;
+    solve(s, nodes, w.delta.data(), w);
+    to_world(w, nodes, w.delta.data(), w.delta.data());
+    for (std::size_t i = 0; i < n; ++i)
+      state.a[i] = state.a_mean[i] = w.delta[i] - s.threads[w.thread_of[i / 12]].rod.air * state.v[i];
+    state.h_before = h;
+  }
+
+  // Energy at coordinates e with rates (e − ê)/ch, or those of the state; and what of it moves.
+  struct Energies {
+    double total = 0, moving = 0;
+  };
+  Energies energies(const double* e, const Scheme* k, double t) {
+    const int nodes = state.node_count();
+    Energies out;
+    if (!evaluate(s, e, w)) return {std::numeric_limits<double>::infinity(), 0};
+    for (int j = 0; j < nodes; ++j)
+      if (w.length[j] > 0) out.moving += w.elements.energy[0][j];
+    for (int i = 0; i < 12 * nodes; ++i) w.delta[i] = k != nullptr ? (e[i] - w.e_hat[i]) / k->ch : state.v[i];
+    mass_times(w, nodes, w.delta.data(), w.scratch.data());
+    for (int i = 0; i < 12 * nodes; ++i) out.moving += 0.5 * w.delta[i] * w.scratch[i];
+    out.total = out.moving + potential(s, state, e, t, 1, w);
+    return out;
+  }
+
+  // Whether the step, with what steps before it made and did not lose again, makes energy: it may, since it
+  // is not dissipative where motions are large. Not asked where energy comes from outside.
+  bool makes_energy(const Scheme& k, double t) {
+    if (moving_fixes() || changing_fields() || has_loads() || w.held_by_hand || s.damps) return false;
+    if (state.energy_before == 0) state.energy_before = energies(state.e.data(), nullptr, state.t).total;
+    const Energies now = energies(w.e.data(), &k, t);
+    const double made = std::max(0.0, state.made + now.total - state.energy_before);
+    if (!(made < most_made * now.moving)) return true;
+    state.made = made;
+    state.energy_before = now.total;
+    return false;
+  }
+
+  // Backward Euler takes what was made, and the next step finds its accelerations anew.
+  bool calmly(double h) {
+    calm = true;
+    const bool good = advance(h);
+    calm = false;
+    if (good) state.made = state.energy_before = 0;
+    return good;
   }
 
   // Largest change of a direction that is given.
@@ -141,7 +287,7 @@ struct Stepper {
   bool iterate(const Scheme& k, double t, double last) {
     const int nodes = state.node_count();
     const int most = s.options.iterations > 0 ? s.options.iterations : most_iterations;
-    const MassWeight weight{1 / (k.ch * k.ch), k.ch};
+    const MassWeight weight{k.mass, k.ch};
     for (int iteration = 1; iteration <= most; ++iteration) {
       stop_if_requested();
       if (!evaluate_tangent(s, w.e.data(), weight, w)) return false;

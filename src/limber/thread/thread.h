@@ -22,10 +22,11 @@
 
 namespace limber::thread {
 
-// euler: backward Euler as published, first order, damps. bdf2: second order, damps little; steps with
-// contact and the first one are Euler steps.
-enum class Integrator : std::uint8_t { bdf2, euler };
-inline constexpr Integrator all_integrators[] = {Integrator::bdf2, Integrator::euler};
+// euler: backward Euler as published, first order, damps. bdf2: second order, damps little; the first step is
+// Euler's. alpha: generalised-α, second order, damps what a step does not resolve by `rho`. Steps with
+// contact are Euler steps.
+enum class Integrator : std::uint8_t { bdf2, euler, alpha };
+inline constexpr Integrator all_integrators[] = {Integrator::bdf2, Integrator::euler, Integrator::alpha};
 const char* to_string(Integrator integrator);
 
 // log: gradients through log and stretch, split elasticity, exact tangent (element.h). printed: the paper's,
@@ -47,6 +48,7 @@ const char* to_string(Solver solver);
 
 struct Options {
   Integrator integrator = Integrator::bdf2;
+  double rho = 0.8;  // of alpha: what a step leaves of motions far too fast for it; 1: all
   Element element = Element::log;
   Frame frame = Frame::chord;
   Solver solver = Solver::direct;
@@ -64,7 +66,15 @@ struct Options {
   static void describe(Table& t) {
     t.say("", "run: {method: thread, time: 2 s, step: 1 ms, thread: {levels: 3, bend: 20 deg}}\n");
     t.choice("integrator", &Options::integrator, all_integrators, "how a step is taken")
-        .meaning("bdf2: second order, damps little; euler: as published, damps")
+        .meaning(
+            "bdf2: second order, damps little; euler: as published, damps; alpha: generalised-alpha, second "
+            "order, "
+            "a third of the error of bdf2, damps by rho")
+        .on_command_line();
+    t.add("rho", &Options::rho,
+          "of alpha: what a step leaves of motions far too fast for it; 1: all, 0: nothing")
+        .at_least(0)
+        .at_most(1)
         .on_command_line();
     t.choice("element", &Options::element, all_elements, "how an element measures its strain")
         .meaning(
@@ -104,10 +114,12 @@ struct State {
   std::vector<std::int32_t> coarse;        // (threads) places of a coarsest element; not saved, checks load()
   std::vector<double> e, v;                // (nodes x 12) x, x_,x, x_,y, x_,z and their rates
   std::vector<double> e_before, v_before;  // (nodes x 12) one step ago, for bdf2
-  double h_before = 0;                     // [s] that step; 0: none
-  std::vector<double> strain_before;       // (slots x 24) strains of the last two steps, where a thread damps
-  std::vector<double> touch;  // (contacts x 7) the places and the force of each contact: warm start
-  double energy0 = 0;         // [J] total that it started from
+  double h_before = 0;                     // [s] that step; 0: none, and no accelerations
+  std::vector<double> a, a_mean;           // (nodes x 12) of alpha: accelerations, and as it averages them
+  double made = 0, energy_before = 0;  // [J] of alpha: made by its steps; total after the last (0: not known)
+  std::vector<double> strain_before;   // (slots x 24) strains of the last two steps, where a thread damps
+  std::vector<double> touch;           // (contacts x 7) the places and the force of each contact: warm start
+  double energy0 = 0;                  // [J] total that it started from
   double dissipated = 0,
          work = 0;  // [J] since then: by dampers and friction, by loads and given motions
   int node_count() const { return static_cast<int>(place.size()); }
