@@ -124,6 +124,17 @@ round-trip: deps-test build ## run shipped and ROUND_TRIP drawn scenes, and what
 bench: build ## measure a step and print ratios against a baseline of the same run
 	@$(LIMBER) bench
 
+# A virtual environment of its own, made again when its list changes.
+PEERS := build/peers/venv
+$(PEERS)/.made: scripts/peers/requirements.txt
+	@python3 -m venv --clear $(PEERS)
+	@$(PEERS)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+.PHONY: peers
+peers: build $(PEERS)/.made ## measure limber beside MuJoCo, Pinocchio, Exudyn and PyElastica (from PyPI): docs/peers.md
+	@$(PEERS)/bin/python scripts/peers/peers.py --limber $(LIMBER)
+
 .PHONY: pictures
 pictures: deps-test ## make the pictures of README.md from the shipped scenes
 	@$(call configure_with_tests,release)
