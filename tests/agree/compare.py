@@ -118,6 +118,8 @@ def stated(quantity, scene, question, scale):
         return TIED * scale
     if not question.startswith("run"):
         return STATIC * scale
+    if question == "run articulated" and scene["run"].get("error", 0) > 0:  # asked for in a step, of the size
+        return scene["run"]["error"] * scale * scene["run"]["time"] / scene["run"]["step"]
     if question == "run thread" and "contact" in scene:
         if quantity != "position":
             return float("inf")  # forces of contact act or do not

@@ -31,7 +31,7 @@ class Help(CommandTest):
                           ("run", "scene.yaml", "--set", "links"), ("run", "scene.yaml", "--time", "5 m"),
                           ("run", "scene.yaml", "--time", "soon"), ("run", "scene.yaml", "--step", "0"),
                           ("run", "scene.yaml", "--step", "-1 ms"), ("run", "scene.yaml", "--threads", "0"),
-                          ("run", "scene.yaml", "--integrator", "rk4"), ("run", "scene.yaml", "--method", "magic"),
+                          ("run", "scene.yaml", "--integrator", "verlet"), ("run", "scene.yaml", "--method", "magic"),
                           ("bench", "nothing"), ("convert", "scene.yaml", "--to", "csv")):
             done = self.expect(BAD_INPUT, *arguments)
             self.assertEqual(done.stdout, "", arguments)

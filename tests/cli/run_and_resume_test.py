@@ -14,7 +14,7 @@ import support
 from support import BAD_INPUT, DONE, FAILED, INTERRUPTED, IO_FAILED, CommandTest, differences, run_json
 
 LONG = ("--set", "links=40", "--time", "60 s", "--step", "1 ms", "--frame", "0.5 s")  # many seconds of work
-SHORT = ("--set", "links=40", "--time", "3 s", "--step", "1 ms", "--frame", "0.02 s")  # about a second
+SHORT = ("--set", "links=40", "--time", "10 s", "--step", "1 ms", "--frame", "0.05 s")  # about a second
 
 
 class Folders(CommandTest):

@@ -7,6 +7,7 @@
 #include "limber/articulated/system.h"
 #include "limber/elastic/joint_law.h"
 #include "limber/math/so3.h"
+#include "limber/multibody/inertia_rows.h"
 
 namespace limber::articulated {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "limber/articulated/stepper.h"
 #include "limber/multibody/dense_solver.h"
+#include "limber/multibody/inertia_rows.h"
 
 namespace limber::articulated {
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cmath>
 
+#include "limber/multibody/inertia_rows.h"
 #include "limber/multibody/invert_spd.h"
 #include "limber/multibody/parallel_walk.h"
 

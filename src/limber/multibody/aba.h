@@ -14,7 +14,6 @@
 
 #include <vector>
 
-#include "limber/multibody/inertia_rows.h"
 #include "limber/multibody/kinematics.h"
 
 namespace limber::multibody {
@@ -37,6 +36,13 @@ struct AbaInput {
   const JointLock* locks = nullptr;  // null: none
   const int* lock_index = nullptr;   // (size) index into locks, −1: none
 };
+
+namespace rows {
+// An articulated inertia as it is stored between a link and its parent (inertia_rows.h).
+struct alignas(32) Stored {
+  double A[12], B[12], C[12];
+};
+}  // namespace rows
 
 struct AbaWorkspace {
   explicit AbaWorkspace(const Tree& tree);

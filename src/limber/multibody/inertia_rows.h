@@ -5,6 +5,7 @@
 
 #include "limber/math/pack.h"
 #include "limber/math/spatial.h"
+#include "limber/multibody/aba.h"
 
 namespace limber::multibody::rows {
 
@@ -12,11 +13,6 @@ using math::load;
 using math::pack;
 using math::Pack;
 using math::store;
-
-// As it is stored between a link and its parent.
-struct alignas(32) Stored {
-  double A[12], B[12], C[12];
-};
 
 struct Rows {
   Pack A[3], B[3], C[3];
