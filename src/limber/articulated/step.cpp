@@ -274,7 +274,7 @@ void Stepper::place_stage(const Stage& stage) {
   for (std::size_t k = 0; k < w_.u.size(); ++k) w_.u[k] = w_.u_base[k] + c * w_.v_mid[k];
   if (high_order() && c > 0) {  // u = u_base + c u̇(u, v): each round gains a factor of c v / 2
     for (int round = 0; round < 5; ++round) {
-      rates_along(w_.u, w_.v_mid, w_.stage_u[0]);
+      if (!rates_along(w_.u, w_.v_mid, w_.stage_u[0])) break;
       for (std::size_t k = 0; k < w_.u.size(); ++k) w_.u[k] = w_.u_base[k] + c * w_.stage_u[0][k];
     }
   }

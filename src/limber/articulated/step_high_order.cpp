@@ -74,12 +74,14 @@ Vec6 bracket(JointKind kind, const Vec6& u, const Vec6& v) {
 
 }  // namespace
 
-// k = u̇ for given u and v.
-void Stepper::rates_along(const std::vector<double>& u, const std::vector<double>& v,
+// k = u̇ for given u and v. False: no joint turns or floats freely, k = v whatever u.
+bool Stepper::rates_along(const std::vector<double>& u, const std::vector<double>& v,
                           std::vector<double>& k) const {
   k = v;
+  bool depends = false;
   for (const Link& link : tree_.links()) {
     if (link.kind != JointKind::spherical && link.kind != JointKind::free) continue;
+    depends = true;
     Vec6 x = Vec6::Zero(), y = Vec6::Zero();
     std::copy_n(u.data() + link.v, link.dofs, x.data());
     std::copy_n(v.data() + link.v, link.dofs, y.data());
@@ -87,6 +89,7 @@ void Stepper::rates_along(const std::vector<double>& u, const std::vector<double
     const Vec6 sum = y + 0.5 * once + bracket(link.kind, x, once) / 12;
     std::copy_n(sum.data(), link.dofs, k.data() + link.v);
   }
+  return depends;
 }
 
 // x₀ + h Σ w_j x_j over the first n stages.
@@ -178,7 +181,6 @@ bool Stepper::solve_by_stages(double t, double h) {
     if (gamma > 0) {
       if (!solve_stage({at, h, gamma, true, h, Rows::acceleration})) return false;
     } else {
-      std::fill(w_.a.begin(), w_.a.end(), 0.0);
       place_stage({at, h, 0, true, h, Rows::acceleration});
       if (!solve_explicitly(at, h)) return false;
     }

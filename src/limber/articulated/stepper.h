@@ -61,7 +61,7 @@ class Stepper {
   void follow_motions(double t);
 
   // Fourth order (step_high_order.cpp).
-  void rates_along(const std::vector<double>& u, const std::vector<double>& v, std::vector<double>& k) const;
+  bool rates_along(const std::vector<double>& u, const std::vector<double>& v, std::vector<double>& k) const;
   bool smooth_in_time(double t, double h) const;
   Vec6 prescribed_acceleration(const CompiledMotion& m, double t, double h) const;
   void book_field_rate(double t, double share);
