@@ -70,7 +70,7 @@ std::string EnergyWatch::verdict() const {
     return "";
   return fmt::format(
       "the integrator itself {} {:.3g} J, {:.0f} % of the largest change of an energy{}: a shorter step or "
-      "one of second order {} less",
+      "another integrator {} less",
       worst_ > 0 ? "made" : "lost", std::abs(worst_), 100 * std::abs(worst_) / largest,
       keeps_ ? ", and nothing here takes or makes any" : "", worst_ > 0 ? "makes" : "loses");
 }
