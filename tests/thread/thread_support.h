@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -84,6 +85,27 @@ inline Vec3 rest_tip(Rope rope, int load_steps = 1) {
   const StaticResult r = solve_static(system, state, w, options);
   EXPECT_TRUE(r.report.ok()) << r.report.message;
   return node_of(state, state.node_count() - 1);
+}
+
+// What a motion from rest gained of its energy at most, and its largest kinetic energy.
+struct Gained {
+  double most = 0, kinetic = 0;  // [J]
+};
+
+inline Gained gained_in(const System& system, double h, double seconds) {
+  State state = system.rest();
+  Workspace w(system);
+  const double start = energy(system, state, w).total();
+  Gained out;
+  for (int k = 0; k * h < seconds; ++k) {
+    const result::SolveReport report = step(system, state, w, h);
+    EXPECT_TRUE(report.ok()) << report.message;
+    if (!report.ok()) break;
+    const result::Energy e = energy(system, state, w);
+    out.most = std::max(out.most, e.total() - start);
+    out.kinetic = std::max(out.kinetic, e.kinetic);
+  }
+  return out;
 }
 
 }  // namespace limber::thread
