@@ -120,6 +120,8 @@ TEST(Files, ForgedCheckpointsAreRefusedOrRead) {
   c.report.worst = "link7";
   c.state = std::string(200, 'x');
   const std::string good = sim::encode(c);
+  EXPECT_EQ(sim::decode(good).state, c.state);
+  int refused = 0;
   for (int k = 0; k < forgeries; ++k) {
     Random random(k + 1);
     std::string bad = forged(good.substr(0, good.size() - 4), 8, random);
@@ -128,8 +130,10 @@ TEST(Files, ForgedCheckpointsAreRefusedOrRead) {
     try {
       sim::decode(bad);
     } catch (const std::invalid_argument&) {
+      ++refused;
     }
   }
+  EXPECT_GT(refused, forgeries / 20);  // counts and lengths are a part of the bytes
 }
 
 TEST(Files, ForgedReducedModelsAreRefusedOrRun) {
@@ -170,6 +174,7 @@ TEST(Files, ForgedFramesAreRefusedOrRead) {
   const std::string frame(reinterpret_cast<const char*>(record.data()), record.size());
   const auto file =
       std::filesystem::temp_directory_path() / ("limber_forged_frames_" + std::to_string(::getpid()));
+  int read = 0, refused = 0;
   for (int k = 0; k < forgeries; ++k) {
     Random random(k + 1);
     std::string layout = k % 2 ? forged(head, 24, random) : head,
@@ -185,10 +190,14 @@ TEST(Files, ForgedFramesAreRefusedOrRead) {
     try {
       result::RecordingReader reader(file);
       for (std::uint64_t i = 0; i < reader.frame_count(); ++i) reader.read(i, snapshot);
+      ++read;
     } catch (const result::IoError&) {
+      ++refused;
     }
   }
   std::filesystem::remove(file);
+  EXPECT_GT(read, forgeries / 20);  // numbers of a frame may be any
+  EXPECT_GT(refused, forgeries / 20);
 }
 
 }  // namespace
