@@ -46,7 +46,7 @@ void add_spring(const TiedSpring& spring, int tie, const Placed& at, double h, T
   if (spring.a >= 0) w.base[spring.a] += wrench_at(A, spring.p_a, line.pull);
   if (spring.b >= 0) w.base[spring.b] -= wrench_at(B, spring.p_b, line.pull);
   Mat3 P;
-  const int rank = factor3(h * h * line.K + h * line.D, P);
+  const int rank = factor3(line.blend(h * h, h), P);
   for (int k = 0; k < rank; ++k)
     w.rows.push_back({tie, spring.a, spring.b, -wrench_at(A, spring.p_a, P.col(k)),
                       wrench_at(B, spring.p_b, P.col(k)), 1, 0, 0});

@@ -137,8 +137,8 @@ void add_ground_springs(const SystemData& s, const Weights& weights, WorkspaceDa
     const Vec3 v = m.V.tail<3>() + m.V.head<3>().cross(g.at.p);  // in M, as all here
     const Vec3 d = m.X_WM.R.transpose() * (g.anchor_W - m.X_WM.p) - g.at.p;
     const auto line = elastic::spring_line(g.law, d, -v, true);
-    w.wrench[g.at.link] += force_at(g.at.p, line.pull - weights.ahead * (line.K * v));
-    w.body_block[g.block] += between_points(g.at.p, weights.d * line.D + weights.k * line.K, g.at.p);
+    w.wrench[g.at.link] += force_at(g.at.p, line.pull - weights.ahead * line.K_times(v));
+    w.body_block[g.block] += between_points(g.at.p, line.blend(weights.k, weights.d), g.at.p);
     w.dissipated_power += line.power;
   }
 }
@@ -219,12 +219,12 @@ void add_pair_springs(const SystemData& s, const Weights& weights, WorkspaceData
     const SpringEnd a(A, spring.a.p), b(B, spring.b.p);
     const Vec3 d = (B.X_WM.p + b.r) - (A.X_WM.p + a.r), rate = b.v - a.v;
     const auto line = elastic::spring_line(spring.law, d, rate, true);
-    const Vec3 f = line.pull + weights.ahead * (line.K * rate);
+    const Vec3 f = line.pull + weights.ahead * line.K_times(rate);
     pull_at(A, spring.a.p, f, w.wrench[spring.a.link]);
     pull_at(B, spring.b.p, -f, w.wrench[spring.b.link]);
     w.dissipated_power += line.power;
     if (!weights.matrix) continue;
-    const Mat3 Q = weights.d * line.D + weights.k * line.K;
+    const Mat3 Q = line.blend(weights.k, weights.d);
     const bool forward = spring.a.link < spring.b.link;
     const int first = forward ? spring.a.link : spring.b.link,
               second = forward ? spring.b.link : spring.a.link;

@@ -102,9 +102,10 @@ class Assembly {
     };
     const Vec3 r_a = arm(a), r_b = arm(b);
     const auto line = elastic::spring_line(law, place(b) - place(a), Vec3::Zero(), material_);
-    if (a.link >= 0) K_.diagonal[a.link] += between(r_a, line.K, r_a);
-    if (b.link >= 0) K_.diagonal[b.link] += between(r_b, line.K, r_b);
-    if (pair >= 0) off(pair, a.link, b.link, -between(r_a, line.K, r_b));
+    const Mat3 Q = line.K();
+    if (a.link >= 0) K_.diagonal[a.link] += between(r_a, Q, r_a);
+    if (b.link >= 0) K_.diagonal[b.link] += between(r_b, Q, r_b);
+    if (pair >= 0) off(pair, a.link, b.link, -between(r_a, Q, r_b));
     if (material_) return;
     dead_force(a.link, r_a, line.pull);
     dead_force(b.link, r_b, -line.pull);

@@ -170,8 +170,8 @@ void Ties::stretch(const Structure& s, const Balance& b, const SpringTie& spring
   spring_energy_ += elastic::spring_energy(spring.law, d.norm());
   tugs_.push_back({spring.a, line.pull, arm_of(b, spring.a, x_a)});
   tugs_.push_back({spring.b, -line.pull, arm_of(b, spring.b, x_b)});
-  if (line.K.isZero(0)) return;
-  const math::SmallEigen<3> eigen = math::small_eigen<3>(line.K);
+  if (line.along == 0 && line.across == 0) return;
+  const math::SmallEigen<3> eigen = math::small_eigen<3>(line.K());
   for (int i = 0; i < 3; ++i) {
     const double kappa = eigen.values[i];
     if (std::abs(kappa) < 1e-13 * spring.law.stiffness) continue;

@@ -57,13 +57,20 @@ Vec3 elastic_pull(const SpringParameters& s, const Line& line) {
   return s.stiffness * (line.l - s.rest_length) * line.n;
 }
 
-// ∂²V/∂d² = k n nᵀ + (T/l)(I − n nᵀ). Without a direction k I bounds k n nᵀ for every n.
+// ∂²V/∂d² = k n nᵀ + (T/l)(I − n nᵀ), k and T/l. Without a direction k I bounds k n nᵀ for every n.
+struct LineStiffness {
+  double along = 0, across = 0;
+  LineStiffness(const SpringParameters& s, const Line& line, bool clamp) {
+    if (line.slack) return;
+    along = across = s.stiffness;
+    if (s.rest_length == 0 || line.n.isZero(0)) return;
+    across = s.stiffness * (1 - s.rest_length / line.l);
+    if (clamp) across = std::max(across, 0.0);
+  }
+};
 Mat3 line_stiffness(const SpringParameters& s, const Line& line, bool clamp) {
-  if (line.slack) return Mat3::Zero();
-  if (s.rest_length == 0 || line.n.isZero(0)) return s.stiffness * Mat3::Identity();
-  double across = s.stiffness * (1 - s.rest_length / line.l);
-  if (clamp) across = std::max(across, 0.0);
-  return across * Mat3::Identity() + (s.stiffness - across) * line.n * line.n.transpose();
+  const LineStiffness k(s, line, clamp);
+  return k.across * Mat3::Identity() + (k.along - k.across) * line.n * line.n.transpose();
 }
 
 }  // namespace
@@ -92,7 +99,8 @@ SpringLine spring_line(const SpringParameters& s, const Vec3& d, const Vec3& rat
   const Line line(s, d);
   SpringLine out;
   if (line.slack) return out;
-  out.K = line_stiffness(s, line, clamp);
+  const LineStiffness k(s, line, clamp);
+  out.n = line.n, out.along = k.along, out.across = k.across;
   const double speed = line.n.dot(rate);
   const Vec3 elastic = elastic_pull(s, line);
   out.pull = elastic + s.damping * speed * line.n;
@@ -102,7 +110,7 @@ SpringLine spring_line(const SpringParameters& s, const Vec3& d, const Vec3& rat
     return out;
   }
   out.power = s.damping * speed * speed;
-  out.D = s.damping * line.n * line.n.transpose();
+  out.damping = s.damping;
   return out;
 }
 

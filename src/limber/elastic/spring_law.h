@@ -36,11 +36,19 @@ struct SpringState {
 };
 
 // The same law by its line alone: d = x_b − x_a and its rate, in any axes. The pull acts on a towards b (and
-// against it on b). K and D are −∂pull/∂d' of a, 3×3, symmetric; with `clamp` positive semidefinite.
+// against it on b). Its derivatives by d and its rate are across I + (along − across) n nᵀ and damping n nᵀ;
+// with `clamp` positive semidefinite.
 struct SpringLine {
-  Vec3 pull = Vec3::Zero();  // [N] elastic + damping
-  Mat3 K = Mat3::Zero(), D = Mat3::Zero();
-  double power = 0;  // [W] that the damper takes out
+  Vec3 pull = Vec3::Zero(), n = Vec3::Zero();  // [N] elastic + damping; from a to b
+  double across = 0, along = 0;                // [N/m]
+  double damping = 0;                          // [N·s/m]
+  double power = 0;                            // [W] that the damper takes out
+  Mat3 K() const { return blend(1, 0); }
+  Mat3 D() const { return blend(0, 1); }
+  Mat3 blend(double k, double d) const {  // k K + d D
+    return (k * across) * Mat3::Identity() + (k * (along - across) + d * damping) * n * n.transpose();
+  }
+  Vec3 K_times(const Vec3& x) const { return across * x + ((along - across) * n.dot(x)) * n; }
 };
 SpringLine spring_line(const SpringParameters& s, const Vec3& d, const Vec3& rate, bool clamp);
 

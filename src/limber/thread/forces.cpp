@@ -185,7 +185,7 @@ void tether(const SystemData& s, const State& state, const Tether& k, const doub
   add_force(w.external.data(), at.slot, n, -line.pull);
   if (off) lever.add_moments(-line.pull);
   if (!tangent) return;
-  const Mat3 K = ch > 0 ? Mat3(line.K + line.D / ch) : line.K;
+  const Mat3 K = line.blend(1, ch > 0 ? 1 / ch : 0);
   if (off) return lever.add_stiffness(K, -line.pull);
   add_stiffness(at, n, K, w);
 }
