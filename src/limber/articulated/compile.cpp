@@ -339,6 +339,8 @@ WorkspaceData::WorkspaceData(const SystemData& s)
       a(s.tree.v_count()),
       a_new(s.tree.v_count()),
       a_body(s.tree.size()),
+      carried(s.tree.size()),
+      tension_block(s.tree.size()),
       u_base(s.tree.v_count()),
       v_base(s.tree.v_count()),
       u(s.tree.v_count()),

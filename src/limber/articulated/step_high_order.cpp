@@ -248,6 +248,7 @@ bool Stepper::improve_one_of_pair(int i, double t, double h, double& change, dou
   set_locks(at, h, 0, h);
   evaluate(s_, w_.q_mid.data(), w_.v_mid.data(), at, {gauss_damping * h, gauss_stiffness * h * h, 0}, w_);
   q_at_ = w_.q_mid.data();
+  if (!tension_ && (tension_ = takes_tension())) set_tension(q_at_, gauss_stiffness * h * h);
   if (!solve_accelerations({at, h, 0, true, h, Rows::acceleration}, false)) return false;
   const double moved = h * largest_change();
   if (!std::isfinite(moved)) return fail_non_finite(at);

@@ -55,6 +55,10 @@ class Stepper {
   bool solve_accelerations(const Stage& stage, bool euler, bool factor = true);
   bool can_keep_factor() const;
   void add_implicit_forces();
+  void place_accelerations(const double* q);
+  void set_tension(const double* q, double k);
+  void add_tension_to_blocks();
+  bool takes_tension() const { return !has_loops(); }
   AbaInput make_input() const;
   double largest_change() const;
   double velocity_scale(double t, double h) const;
@@ -126,6 +130,7 @@ class Stepper {
   Integrator now_;                // that the attempt is taken by: sdirk also stands in for others
   double gain_ = 0;               // [J] that the attempt made of nothing
   double moving_ = 0;             // [J] kinetic in the attempt, and what springs took or gave
+  bool tension_ = false;          // its stiffness is in the matrix of the iteration
   bool closed_stages_ = false;    // sdirk with loops closed at its stages, also for midpoint
 };
 

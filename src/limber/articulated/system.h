@@ -241,6 +241,8 @@ struct WorkspaceData {
   std::vector<ServoState> servo;   // (6 × drives)
   std::vector<double> q_mid, v_mid, q_end, v_end, a, a_new;
   std::vector<Vec6> a_body;               // of the iterate before
+  std::vector<Vec3> carried;              // (size) force that a link's joint carries
+  std::vector<Mat3> tension_block;        // (size) on turning, in M
   std::vector<double> u_base, v_base, u;  // of a stage: q_mid = q₀ ⊕ (u_base + γh v_mid)
   math::Anderson anderson;                // of the stages' iteration on a
   // Fourth order: accelerations, velocities, ways and rates along them of all stages; both of gauss in one

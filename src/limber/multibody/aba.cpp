@@ -129,6 +129,7 @@ class Pass {
     rows::add_body(link.inertia, links_[i].V, in_.wrench ? in_.wrench + i : nullptr, I);
     if (in_.body_block && in_.body_block_index[i] >= 0)
       rows::add_block(in_.body_block[in_.body_block_index[i]], I);
+    if (in_.turn_block) rows::add_turn_block(in_.turn_block[i], I);
     switch (link.kind) {
       case JointKind::fixed:
         break;

@@ -33,6 +33,7 @@ struct AbaInput {
   const double* joint_block = nullptr;  // (block_count) B, column-major blocks; null: none
   const Mat6* body_block = nullptr;     // A of links with body_block_index ≥ 0; null: none
   const int* body_block_index = nullptr;
+  const Mat3* turn_block = nullptr;  // (size) more of A, on the turn alone; null: none
   const JointLock* locks = nullptr;  // null: none
   const int* lock_index = nullptr;   // (size) index into locks, −1: none
 };

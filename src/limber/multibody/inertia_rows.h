@@ -96,6 +96,12 @@ LIMBER_INLINE void add_block(const Mat6& block, Rows& I) {
   }
 }
 
+// A symmetric 3×3 block on the turn.
+LIMBER_INLINE void add_turn_block(const Mat3& block, Rows& I) {
+#pragma GCC unroll 3
+  for (int r = 0; r < 3; ++r) I.A[r] += load3(block.data() + 3 * r);
+}
+
 LIMBER_INLINE void transpose(const Pack (&M)[3], Pack (&T)[3]) {
   const Pack low = __builtin_shufflevector(M[0], M[1], 0, 4, 2, 6),
              high = __builtin_shufflevector(M[0], M[1], 1, 5, 3, 7),
