@@ -16,7 +16,27 @@ struct Teller : Source {
   Mat3 axes(const Attachment&) const override { return math::so3_exp(Vec3(0.1, 0.2, 0.3)); }
   Vec3 velocity(const Attachment&) const override { return {2, 3, 6}; }
   Vec3 angular_velocity(const Attachment&) const override { return {7, 8, 9}; }
-  SectionReading section(const Attachment&) const override { return {11, 12, 13, 14, 15}; }
+  Vec3 acceleration(const Attachment&) const override { return {71, 72, 73}; }
+  Vec3 angular_acceleration(const Attachment&) const override { return {74, 75, 76}; }
+  MomentumReading momentum(BodyId) const override { return {Vec3(81, 82, 83), Vec3(84, 85, 86)}; }
+  MomentumReading total_momentum() const override { return {Vec3(91, 92, 93), Vec3(94, 95, 96)}; }
+  // A quarter turn about z: x of the frame is y of the world.
+  ReactionReading reaction(JointId) const override {
+    Mat3 R;
+    R << 0, -1, 0, 1, 0, 0, 0, 0, 1;
+    return {Vec3(101, 102, 103), Vec3(104, 105, 106), R};
+  }
+  ReactionReading closing_reaction(LoopId) const override {
+    return {Vec3(111, 112, 113), Vec3(114, 115, 116), Mat3::Identity()};
+  }
+  MotionReading given_motion(JointId) const override {
+    return {(Vec6() << 121, 122, 123, 124, 125, 126).finished(), 127};
+  }
+  DriveReading drive(JointId) const override { return {128, 129}; }
+  double load_work(LoadId) const override { return 130; }
+  SectionReading section(const Probe&) const override {
+    return {11, 12, 13, 14, 15, Vec3(16, 17, 18), Vec3(19, 20, 21)};
+  }
   JointReading joint(JointId) const override {
     JointReading out;
     for (int k = 0; k < 6; ++k) out.position[k] = 20 + k, out.velocity[k] = 30 + k, out.force[k] = 40 + k;
@@ -49,7 +69,8 @@ Probe probe_of(Quantity quantity, const std::string& name = "p") {
   Probe p;
   p.name = name, p.quantity = quantity;
   p.at.body = BodyId{0};
-  if (subject_of(quantity) == Subject::joint) p.joint = JointId{0};
+  if (subject_of(quantity) == Subject::joint || subject_of(quantity) == Subject::support)
+    p.joint = JointId{0};
   return p;
 }
 
@@ -88,7 +109,24 @@ TEST(Columns, NumbersOfEveryQuantity) {
                                                         {Q::bending_moment, {14}},
                                                         {Q::torque, {15}},
                                                         {Q::contact_count, {3}},
-                                                        {Q::overlap, {0.5}}};
+                                                        {Q::overlap, {0.5}},
+                                                        {Q::acceleration, {71, 72, 73}},
+                                                        {Q::angular_acceleration, {74, 75, 76}},
+                                                        {Q::momentum, {81, 82, 83}},
+                                                        {Q::angular_momentum, {84, 85, 86}},
+                                                        {Q::total_momentum, {91, 92, 93}},
+                                                        {Q::total_angular_momentum, {94, 95, 96}},
+                                                        {Q::reaction_force, {101, 102, 103}},
+                                                        {Q::reaction_torque, {104, 105, 106}},
+                                                        {Q::reaction_force_local, {102, -101, 103}},
+                                                        {Q::reaction_torque_local, {105, -104, 106}},
+                                                        {Q::motion_force, {121, 122, 123}},
+                                                        {Q::motion_work, {127}},
+                                                        {Q::drive_power, {128}},
+                                                        {Q::drive_work, {129}},
+                                                        {Q::load_work, {130}},
+                                                        {Q::section_force, {16, 17, 18}},
+                                                        {Q::section_moment, {19, 20, 21}}};
   const Model model = model_with({});
   std::set<Q> seen;
   for (const auto& [quantity, numbers] : expected) {
@@ -103,7 +141,8 @@ TEST(Columns, NumbersOfEveryQuantity) {
 
 TEST(Columns, TheWorldStandsStill) {
   const Model model = model_with({});
-  for (const Quantity q : {Quantity::velocity, Quantity::rotation, Quantity::angular_velocity}) {
+  for (const Quantity q : {Quantity::velocity, Quantity::rotation, Quantity::angular_velocity,
+                           Quantity::acceleration, Quantity::angular_acceleration}) {
     Probe p = probe_of(q);
     p.at = {};
     EXPECT_EQ(told(model, p), std::vector<double>(3, 0.0));
@@ -173,13 +212,19 @@ TEST(Quantities, HaveNamesOfTheirOwn) {
   for (const QuantityInfo& row : quantity_table) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
     EXPECT_NE(std::string(row.doc), "") << row.name;
-    EXPECT_EQ(row.components == Components::coordinates, subject_of(row.told) == Subject::joint) << row.name;
-    EXPECT_EQ(std::string(row.words).find('.') != std::string::npos, subject_of(row.told) == Subject::whole)
-        << row.name;
+    if (row.components == Components::coordinates) {
+      EXPECT_EQ(subject_of(row.told), Subject::joint) << row.name;
+    }
+    if (subject_of(row.told) == Subject::whole) {
+      EXPECT_NE(std::string(row.words).find('.'), std::string::npos) << row.name;
+    }
   }
   EXPECT_TRUE(has_word(info_of(Quantity::joint_position), "angle"));
   EXPECT_TRUE(has_word(info_of(Quantity::joint_position), "position"));
   EXPECT_FALSE(has_word(info_of(Quantity::joint_position), "posi"));
+  EXPECT_EQ(word_at_end(info_of(Quantity::reaction_force), "arm.hinge.reaction.force"), "reaction.force");
+  EXPECT_EQ(word_at_end(info_of(Quantity::joint_force), "arm.hinge.reaction.force"), "force");
+  EXPECT_EQ(word_at_end(info_of(Quantity::reaction_force), "reaction.force"), "");
 }
 
 }  // namespace

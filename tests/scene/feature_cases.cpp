@@ -285,8 +285,36 @@ std::vector<FeatureCase> feature_cases() {
       "cm}\n";
   add("probe of a rider", arm(sprung, "", car + "probes:\n  - §car.position\n"), arm(sprung, "", car));
   for (const char* q : {"tension", "curvature", "twist", "bending_moment", "torque"})
-    add("probe of a thread: tension, curvature, twist, moment, torque",
+    add("probe of a section: tension, curvature, twist, moment, torque",
         cord("", "probes:\n  - §cord@0.5." + std::string(q) + "\n"), plain_cord);
+  add("probe of a section: tension, curvature, twist, moment, torque",
+      cord("", "probes:\n  - §cord@0.5.section.moment\n"), plain_cord);
+  add("probe of the force in a section", cord("", "probes:\n  - §cord@0.5.section.force\n"), plain_cord);
+  const auto of_arm = [&](const char* feature, const std::string& joint, const std::string& text) {
+    add(feature, arm(joint, "", "probes:\n  - §" + text + "\n"), arm(joint));
+  };
+  for (const char* q :
+       {"reaction.force", "reaction.torque", "reaction.force.local", "reaction.torque.local"}) {
+    of_arm("probe of the reaction of a joint", sprung, "root." + std::string(q));
+    add("probe of the reaction of a closing joint", pair(universal + "probes:\n  - §tip." + q + "\n"),
+        pair(universal));
+    add("probe of the reaction at the root of a beam",
+        cord("", "probes:\n  - §cord." + std::string(q) + "\n"), plain_cord);
+    const std::string held = "ties:\n  hold: {on: cord@0.5, type: spherical}\n";
+    add("probe of the reaction of a tie", cord("", held + "probes:\n  - §hold." + q + "\n"), cord("", held));
+  }
+  for (const char* q : {"acceleration", "angular_acceleration"})
+    of_arm("probe of the acceleration of a place", sprung, "arm." + std::string(q));
+  for (const char* q : {"momentum", "angular_momentum"}) {
+    of_arm("probe of the momentum of a body", sprung, "arm." + std::string(q));
+    of_arm("probe of the momentum of all that moves", sprung, "total." + std::string(q));
+  }
+  for (const char* q : {"force", "work"})
+    of_arm("probe of a given motion: force, work", motion, "root.motion." + std::string(q));
+  for (const char* q : {"power", "work"})
+    of_arm("probe of a drive: power, work", sprung + "    drive: {force: 0.1 N*m}\n",
+           "root.drive." + std::string(q));
+  of_arm("probe of the work of a load", sprung, "shake.work");
   add("probe of contact: count, overlap", lying("", "", "probes:\n  - §contact.count\n"), lying(""));
   add("probe of contact: count, overlap", lying("", "", "probes:\n  - §contact.overlap\n"), lying(""));
   add("probe of contact: count, overlap", sliding("", "", "probes:\n  - §contact.count\n"), sliding(""));

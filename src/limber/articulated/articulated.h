@@ -88,14 +88,15 @@ struct State {
   std::int64_t step = 0;  // finished
   std::vector<double>
       q;  // joint coordinates in tree order; spherical and free store unit quaternions (w,x,y,z)
-  std::vector<double> v;                // joint rates in tree order
-  std::vector<double> a;                // last accelerations: the first guess of the next step
-  double part = 0;                      // [s] last part of an adaptive step
-  double energy0 = 0;                   // [J] total that it started from
-  double dissipated = 0, work = 0;      // [J] since then: taken by dampers, given by loads and drives
-  double made = 0;                      // [J] out of nothing by the integrator, less what it lost by mistake
-  double at_stake = 0;                  // [J] most that moved in a step so far
-  std::string save() const;             // bytes
+  std::vector<double> v;            // joint rates in tree order
+  std::vector<double> a;            // last accelerations: the first guess of the next step
+  double part = 0;                  // [s] last part of an adaptive step
+  double energy0 = 0;               // [J] total that it started from
+  double dissipated = 0, work = 0;  // [J] since then: taken by dampers, given by loads and drives
+  double made = 0;                  // [J] out of nothing by the integrator, less what it lost by mistake
+  double at_stake = 0;              // [J] most that moved in a step so far
+  std::vector<double> works;        // [J] of each load as written, drive and given motion; empty: not asked
+  std::string save() const;         // bytes
   void load(const std::string& bytes);  // throws std::invalid_argument if they are no state of this size
 };
 
@@ -136,7 +137,10 @@ class Workspace {
 // why.
 result::SolveReport step(const System& system, State& state, Workspace& workspace, double h);
 
-void observe(const System& system, const State& state, Workspace& workspace, result::Snapshot& snapshot);
+struct StaticResult;  // statics.h
+// `rest`: of the search that found the state, whose reactions it then tells; null: those of the motion.
+void observe(const System& system, const State& state, Workspace& workspace, result::Snapshot& snapshot,
+             const StaticResult* rest = nullptr);
 result::Energy energy(const System& system, const State& state, Workspace& workspace);
 // The balance of energy starts here: rest() does it for the model's start, who puts the state elsewhere does
 // it again.

@@ -73,8 +73,9 @@ void compile_body_forces(SystemData& s) {
       }
   }
   for (const PointLoad& l : s.model.point_loads()) {
+    s.written_loads = std::max(s.written_loads, l.of.value + 1);
     const LinkPoint at = s.link_point(l.at);
-    s.loads.push_back({at, s.tree[at.link].X_MB.R, l.force, l.moment, l.follows});
+    s.loads.push_back({at, s.tree[at.link].X_MB.R, l.force, l.moment, l.follows, l.of.value});
   }
 }
 
@@ -211,6 +212,16 @@ void lay_out(SystemData& s) {
   observe::add_springs(s.model, s.layout);
   s.columns = observe::columns_for(s.model, Question::articulated_run);
   observe::add_columns(s.model, s.columns, s.layout);
+  s.asked_loops.assign(s.loops.size(), 0);
+  for (const Probe& p : s.columns) {
+    const Told told = p.told();
+    if (told == Told::closing_reaction) s.asked_loops[p.loop.value] = 1;
+    s.asks_forces = s.asks_forces || told == Told::acceleration || told == Told::reaction ||
+                    told == Told::closing_reaction || is_of_section(told) ||
+                    p.quantity == Quantity::motion_force;
+    s.asks_works = s.asks_works || told == Told::load_work || p.quantity == Quantity::drive_work ||
+                   p.quantity == Quantity::motion_work;
+  }
 }
 
 // A joint that can move must move something: one solve at the start finds the massless body that would not.
@@ -348,6 +359,7 @@ WorkspaceData::WorkspaceData(const SystemData& s)
       anderson_pair(twice(s.rate_unit), s.options.integrator == Integrator::gauss ? anderson_depth : 0),
       blocks(s.tree_only ? nullptr : std::make_unique<Blocks>(s)) {
   locks.reserve(s.motions.size() + s.limits.size());
+  if (s.asks_works) powers.resize(s.work_of_motion(s.motions.size())), works = powers;
   const Integrator by = s.options.integrator;
   if (by != Integrator::rk4 && by != Integrator::gauss && by != Integrator::sdirk4) return;
   for (auto* stages : {&stage_a, &stage_v, &stage_u, &stage_k})

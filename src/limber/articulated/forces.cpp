@@ -350,7 +350,9 @@ void add_loads(const SystemData& s, double t, WorkspaceData& w) {
     w.wrench[l.at.link].head<3>() += moment;
     w.wrench[l.at.link].tail<3>() += f;
     const Vec6& V = w.links[l.at.link].V;
-    w.work_power += moment.dot(V.head<3>()) + f.dot(V.tail<3>());
+    const double power = moment.dot(V.head<3>()) + f.dot(V.tail<3>());
+    w.work_power += power;
+    if (!w.powers.empty()) w.powers[l.of] += power;
   }
 }
 
@@ -418,6 +420,7 @@ void evaluate(const SystemData& s, const double* q, const double* v, double t, c
   const Vec3 g = w.load * s.model.gravity().value(t);
   start_body_blocks(s, weights, w);
   w.dissipated_power = w.work_power = 0;
+  std::fill(w.powers.begin(), w.powers.end(), 0.0);
 
   multibody::walk_ranges_forward(s.tree, w.workers.get(), [&](int begin, int end) {
     set_weights(s.tree, w.links.data(), g, begin, end, w.wrench.data());
@@ -426,10 +429,14 @@ void evaluate(const SystemData& s, const double* q, const double* v, double t, c
   for (int n = 0; n < s.tree.v_count(); ++n) w.dissipated_power += s.damping[n] * v[n] * v[n];
   for (std::size_t d = 0; d < s.drives.size(); ++d) {
     const Link& link = s.tree[s.drives[d].link];
+    double power = 0;
     for (int k = 0; k < link.dofs; ++k) w.work_power -= w.tau[link.v + k] * v[link.v + k];
+    for (int k = 0; k < link.dofs; ++k) power -= w.tau[link.v + k] * v[link.v + k];
     add_drive(s.drives[d], w.servo.data() + 6 * d, link, q + link.q, v + link.v, t, weights,
               w.tau.data() + link.v, w.joint_block.data() + link.block);
     for (int k = 0; k < link.dofs; ++k) w.work_power += w.tau[link.v + k] * v[link.v + k];
+    for (int k = 0; k < link.dofs; ++k) power += w.tau[link.v + k] * v[link.v + k];
+    if (!w.powers.empty()) w.powers[s.work_of_drive(d)] = power;
   }
   add_ground_springs(s, weights, w);
   w.dissipated_power += add_drag(s, w.links.data(), w.wrench.data());
@@ -452,14 +459,18 @@ Vec6 joint_force(const SystemData& s, int i, const double* q, const double* v, d
       -elastic::joint_energy_gradient(link.kind, s.model.joints()[i].law, configuration(link, q + link.q))
            .gradient;
   for (int k = 0; k < link.dofs; ++k) force[k] -= s.damping[link.v + k] * v[link.v + k];
-  for (const CompiledDrive& d : s.drives) {
-    if (d.link != i) continue;
-    for (int k = 0; k < link.dofs; ++k) {
-      const double max = d.drive.max_force[k];
-      force[k] += d.drive.kind == Drive::Kind::force
-                      ? d.drive.target[k].value(t)
-                      : std::clamp(servo_force(d, link, k, q + link.q, v + link.v, t), -max, max);
-    }
+  for (const CompiledDrive& d : s.drives)
+    if (d.link == i) force += drive_force(d, link, q, v, t);
+  return force;
+}
+
+Vec6 drive_force(const CompiledDrive& d, const Link& link, const double* q, const double* v, double t) {
+  Vec6 force = Vec6::Zero();
+  for (int k = 0; k < link.dofs; ++k) {
+    const double max = d.drive.max_force[k];
+    force[k] = d.drive.kind == Drive::Kind::force
+                   ? d.drive.target[k].value(t)
+                   : std::clamp(servo_force(d, link, k, q + link.q, v + link.v, t), -max, max);
   }
   return force;
 }

@@ -106,6 +106,17 @@ Vec6 loop_force(const SystemData& s, int l, const LoopState& at, const Vec6& rat
   return force;
 }
 
+Vec6 loop_law_wrench(const SystemData& s, int l, const LoopState& at, const Vec6& rates) {
+  const CompiledLoop& loop = s.loops[l];
+  if (!loop.has_law) return Vec6::Zero();
+  const int d = dof_count(loop.kind);
+  const Vec6 force = loop_force(s, l, at, rates);
+  const Vec6 F = multibody::motion_subspace(loop.kind, at.q).leftCols(d) * force.head(d);
+  Vec6 out;
+  out << at.R_WM * F.head<3>(), at.R_WM * F.tail<3>();
+  return out;
+}
+
 double loop_energy(const SystemData& s, int l, const LoopState& at) {
   return elastic::joint_energy(s.loops[l].kind, s.loops[l].law, loop_configuration(s.loops[l], at));
 }

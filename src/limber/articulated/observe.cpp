@@ -1,7 +1,10 @@
 // What the rest of the program sees of a tree: poses, lines, probes and energies.
 #include <algorithm>
 
+#include "limber/articulated/statics.h"
 #include "limber/articulated/system.h"
+#include "limber/math/so3.h"
+#include "limber/observe/sections.h"
 
 namespace limber::articulated {
 namespace {
@@ -10,11 +13,11 @@ struct Observer : observe::Source {
   const SystemData& s;
   const State& state;
   const std::vector<LinkMotion>& links;
+  const FrameForces& forces;
   result::Energy energies;
 
-  Observer(const SystemData& system, const State& at, const std::vector<LinkMotion>& l,
-           const result::Energy& e)
-      : s(system), state(at), links(l), energies(e) {}
+  Observer(const SystemData& system, const State& at, const WorkspaceData& w, const result::Energy& e)
+      : s(system), state(at), links(w.links), forces(w.frame), energies(e) {}
 
   Vec3 position(const Attachment& at) const override {
     const LinkPoint p = s.link_point(at);
@@ -31,6 +34,85 @@ struct Observer : observe::Source {
   Vec3 angular_velocity(const Attachment& at) const override {
     const LinkMotion& m = links[at.body.value];
     return m.X_WM.R * m.V.head<3>();
+  }
+
+  // a + α × p + ω × (v + ω × p): an acceleration seen in M lacks ω × v of its origin.
+  Vec3 acceleration(const Attachment& at) const override {
+    const LinkPoint p = s.link_point(at);
+    const LinkMotion& m = links[p.link];
+    const Vec6& A = forces.acceleration[p.link];
+    const Vec3 w = m.V.head<3>(), v = m.V.tail<3>();
+    return m.X_WM.R * (A.tail<3>() + A.head<3>().cross(p.p) + w.cross(v + w.cross(p.p)));
+  }
+  Vec3 angular_acceleration(const Attachment& at) const override {
+    return links[at.body.value].X_WM.R * forces.acceleration[at.body.value].head<3>();
+  }
+  observe::MomentumReading momentum(BodyId id) const override {
+    const LinkMotion& m = links[id.value];
+    const Vec6 p = m.X_WM.force(s.tree[id.value].inertia.momentum(m.V));
+    return {p.tail<3>(), p.head<3>()};
+  }
+  observe::MomentumReading total_momentum() const override {
+    const Vec6 p = multibody::momentum_in_world(s.tree, links);
+    return {p.tail<3>(), p.head<3>()};
+  }
+
+  observe::ReactionReading reaction(JointId id) const override {
+    const Mat3& R = links[id.value].X_WM.R;
+    const Vec6& F = forces.joint[id.value];
+    return {R * F.tail<3>(), R * F.head<3>(), R};
+  }
+  observe::ReactionReading closing_reaction(LoopId id) const override {
+    const CompiledLoop& loop = s.loops[id.value];
+    const Vec6& F = forces.loop[id.value];
+    const Mat3 R = loop.b >= 0 ? Mat3(links[loop.b].X_WM.R * loop.X_BM.R) : loop.X_BM.R;
+    return {F.tail<3>(), F.head<3>(), R};
+  }
+  // What the joint carries along its coordinates, less what its spring, damper and drive give.
+  observe::MotionReading given_motion(JointId id) const override {
+    observe::MotionReading out;
+    const multibody::Link& link = s.tree[id.value];
+    if (s.asks_forces) {
+      const multibody::Subspace S = multibody::motion_subspace(link.kind, state.q.data() + link.q);
+      out.force.head(link.dofs) = S.leftCols(link.dofs).transpose() * forces.joint[id.value];
+      out.force.head(link.dofs) -=
+          joint_force(s, id.value, state.q.data(), state.v.data(), state.t).head(link.dofs);
+    }
+    for (std::size_t m = 0; m < s.motions.size() && s.asks_works; ++m)
+      if (s.motions[m].link == id.value) out.work += state.works[s.work_of_motion(m)];
+    return out;
+  }
+  observe::DriveReading drive(JointId id) const override {
+    observe::DriveReading out;
+    const multibody::Link& link = s.tree[id.value];
+    for (std::size_t d = 0; d < s.drives.size(); ++d) {
+      if (s.drives[d].link != id.value) continue;
+      const Vec6 force = drive_force(s.drives[d], link, state.q.data(), state.v.data(), state.t);
+      for (int k = 0; k < link.dofs; ++k) out.power += force[k] * state.v[link.v + k];
+      if (s.asks_works) out.work += state.works[s.work_of_drive(d)];
+    }
+    return out;
+  }
+  double load_work(LoadId id) const override { return state.works[id.value]; }
+
+  // A joint of a beam, piece k + 1's.
+  observe::SectionStation station(const elastic::BeamTrace& trace, std::size_t k) const {
+    const int i = trace.pieces[k + 1].value;
+    const multibody::Link& link = s.tree[i];
+    const observe::ReactionReading r = reaction(JointId{i});
+    const DofArray x = multibody::get_coordinates(link, state.q.data() + link.q);
+    const Vec2 share = trace.shares[k];
+    // A hinge's z is the section's y.
+    const Vec3 bend = link.kind == JointKind::revolute
+                          ? Vec3(0, x[0] / share[1], 0)
+                          : Vec3(x[0] / share[0], x[1] / share[1], x[2] / share[1]);
+    return {trace.joints[k], links[i].X_WM.p, -r.force, -r.torque, bend};
+  }
+  observe::SectionReading section(const Probe& p) const override {
+    const elastic::BeamTrace& trace = s.traces[p.beam.value];
+    const auto [first, second] = observe::joints_around(trace.joints, p.s);
+    return observe::section_between(station(trace, first), station(trace, second), p.s, position(p.at),
+                                    axes(p.at));
   }
 
   observe::JointReading joint(JointId id) const override {
@@ -103,12 +185,39 @@ result::Energy energy(const System& system, const State& state, Workspace& works
 void open_ledger(const System& system, State& state, Workspace& workspace) {
   state.energy0 = energy(system, state, workspace).total();
   state.dissipated = state.work = 0;
+  std::fill(state.works.begin(), state.works.end(), 0.0);
 }
 
-void observe(const System& system, const State& state, Workspace& workspace, result::Snapshot& snapshot) {
+namespace {
+
+// Those that a rest was found with: nothing accelerates.
+void take_rest(const SystemData& s, const StaticResult& rest, WorkspaceData& w) {
+  const auto wrench = [](const auto& r, const Mat3& R) {
+    Vec6 out;
+    out << R.transpose() * r.moment, R.transpose() * r.force;
+    return out;
+  };
+  FrameForces& f = w.frame;
+  f.acceleration.assign(s.tree.size(), Vec6::Zero());
+  f.joint.resize(s.tree.size()), f.loop.resize(s.loops.size());
+  for (int i = 0; i < s.tree.size(); ++i) f.joint[i] = wrench(rest.joints[i], w.links[i].X_WM.R);
+  for (std::size_t l = 0; l < s.loops.size(); ++l) f.loop[l] = wrench(rest.loops[l], Mat3::Identity());
+}
+
+}  // namespace
+
+void observe(const System& system, const State& state, Workspace& workspace, result::Snapshot& snapshot,
+             const StaticResult* rest) {
   const SystemData& s = system.data();
-  const result::Energy energies = energy(system, state, workspace);
-  const Observer at(s, state, workspace.data().links, energies);
+  WorkspaceData& w = workspace.data();
+  const bool at_rest = rest && rest->report.ok();
+  if (s.asks_forces && !at_rest)
+    find_frame_forces(s, state, w);  // and places the links
+  else
+    multibody::kinematics(s.tree, state.q.data(), state.v.data(), w.links, w.workers.get());
+  const result::Energy energies = energy_at(s, state, w.links);
+  if (s.asks_forces && at_rest) take_rest(s, *rest, w);
+  const Observer at(s, state, w, energies);
   snapshot.resize(s.layout);
   snapshot.time = state.t;
   const auto bodies = static_cast<std::size_t>(s.tree.size());

@@ -12,6 +12,7 @@ State System::rest() const {
   state.v = s.v0;
   state.a.assign(s.tree.v_count(), 0);
   state.energy0 = s.energy0;
+  if (s.asks_works) state.works.assign(s.work_of_motion(s.motions.size()), 0);
   return state;
 }
 
@@ -29,7 +30,7 @@ std::string State::save() const {
   out.put(t), out.put(step);
   out.put(q), out.put(v), out.put(a);
   out.put(part), out.put(energy0), out.put(dissipated), out.put(work);
-  out.put(made), out.put(at_stake);
+  out.put(made), out.put(at_stake), out.put(works);
   return out.take();
 }
 
@@ -39,7 +40,7 @@ void State::load(const std::string& bytes) {
   in.get(copy.t), in.get(copy.step);
   in.get(copy.q), in.get(copy.v), in.get(copy.a);
   in.get(copy.part), in.get(copy.energy0), in.get(copy.dissipated), in.get(copy.work);
-  in.get(copy.made), in.get(copy.at_stake);
+  in.get(copy.made), in.get(copy.at_stake), in.get(copy.works);
   in.end();
   if (copy.step < 0 || copy.part < 0) result::StateReader::out_of_range();
   *this = std::move(copy);

@@ -207,6 +207,8 @@ void Equilibrium::reactions(StaticResult& out) {
     const Vec3 arm = r.at - K_.origin[on];
     r.force = wrench.tail<3>();
     r.moment = wrench.head<3>() - arm.cross(r.force);
+    const Vec6 sprung = loop_law_wrench(s_, static_cast<int>(l), loops_[l], Vec6::Zero());
+    r.force += sprung.tail<3>(), r.moment += sprung.head<3>();
     out.loops.push_back(r);
   }
 }

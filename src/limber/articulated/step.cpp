@@ -80,8 +80,7 @@ bool Stepper::attempt(double t, double h) {
 }
 
 bool Stepper::solve(double t, double h) {
-  w_.dissipated = w_.work = w_.field_work = 0;
-  w_.taken = w_.given = {};
+  clear_books();
   tension_ = false;
   switch (now_) {
     case Integrator::euler:
@@ -550,6 +549,7 @@ bool advance_adaptively(const SystemData& s, State& state, WorkspaceData& w, Sol
     std::swap(state.a, w.halves.a);
     state.dissipated = w.halves.dissipated;
     state.work = w.halves.work;
+    std::swap(state.works, w.halves.works);
     state.made = w.halves.made;
     state.at_stake = w.halves.at_stake;
     t += tau;

@@ -121,18 +121,31 @@ bool Stepper::makes_energy(double t, double h, int depth) {
   return true;
 }
 
+void Stepper::clear_books() {
+  w_.dissipated = w_.work = w_.field_work = 0;
+  w_.taken = w_.given = {};
+  std::fill(w_.works.begin(), w_.works.end(), 0.0);
+}
+
 // Powers of the last evaluation, over h.
 void Stepper::book_energy(double h) {
   w_.dissipated += h * w_.dissipated_power;
   double power = w_.work_power;
-  for (const CompiledMotion& m : s_.motions) {  // what moves a prescribed joint works on the structure
+  for (std::size_t i = 0; i < s_.motions.size();
+       ++i) {  // what moves a prescribed joint works on the structure
+    const CompiledMotion& m = s_.motions[i];
     const Link& link = tree_[m.link];
     const Vec6 force = w_.blocks ? block_lock_force(s_, w_, m.link)
                                  : multibody::lock_force(tree_, q_at_, input_, w_.aba, w_.a.data(), m.link);
     const std::vector<double>& v = euler() ? w_.v_end : w_.v_mid;
     for (int k = 0; k < link.dofs; ++k) power += force[k] * v[link.v + k];
+    if (w_.powers.empty()) continue;
+    double& own = w_.powers[s_.work_of_motion(i)];
+    own = 0;
+    for (int k = 0; k < link.dofs; ++k) own += force[k] * v[link.v + k];
   }
   w_.work += h * power;
+  for (std::size_t i = 0; i < w_.works.size(); ++i) w_.works[i] += h * w_.powers[i];
   w_.taken.add(w_.dissipated_power);
   w_.given.add(power);
 }
@@ -157,6 +170,7 @@ void Stepper::commit() {
   state_.a.swap(w_.a);
   state_.dissipated += w_.dissipated;
   state_.work += w_.work;
+  for (std::size_t i = 0; i < w_.works.size(); ++i) state_.works[i] += w_.works[i];
   state_.made += gain_;
   state_.at_stake = std::max(state_.at_stake, moving_);
   std::swap(w_.at_start, w_.at_end);

@@ -203,8 +203,7 @@ bool Stepper::solve_gauss(double t, double h) {
   double previous = 0, tolerance = 0;
   for (int iteration = 1; iteration <= s_.options.max_iterations; ++iteration) {
     stop_if_requested();
-    w_.dissipated = w_.work = w_.field_work = 0;
-    w_.taken = w_.given = {};
+    clear_books();
     double change = 0, scale = 0;
     place_pair(h);
     for (int i = 0; i < m.stages; ++i)

@@ -7,6 +7,7 @@
 
 #include "limber/articulated/stepper.h"
 #include "limber/math/stop.h"
+#include "limber/result/warnings.h"
 
 namespace limber::articulated {
 
@@ -102,6 +103,11 @@ void Stepper::note_redundant_rows() {
     int rows = 0;
     for (int r = 0; r < 6; ++r) rows += b.x.dropped[6 * l + r];
     if (rows == 0) continue;
+    if (s_.asked_loops[l])
+      result::add_warning(
+          report_,
+          fmt::format("loop \"{}\" has dependent constraints: its reaction is one of many that are possible",
+                      s_.loops[l].name));
     if (!report_.redundant.empty()) report_.redundant += ", ";
     report_.redundant += fmt::format("{} ({})", s_.loops[l].name, rows);
   }

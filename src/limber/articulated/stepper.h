@@ -18,6 +18,10 @@ class Stepper {
   // loop cannot close; the report names it.
   bool assemble();
 
+  // Accelerations at the state itself into w_.a, bounds that are touched held; what loops carry is in
+  // blocks->x.
+  bool solve_at_frame();
+
  private:
   using AbaInput = multibody::AbaInput;
   using Link = multibody::Link;
@@ -83,6 +87,7 @@ class Stepper {
   double rightly_lost() const;
   const KnownEnergy& energy_at_start(double t);
   void measure(const std::vector<double>& q, const std::vector<double>& v, double t, KnownEnergy& out);
+  void clear_books();
   void book_energy(double h);
   bool field_changes() const { return !s_.model.gravity().is_constant(); }
   Vec3 moved_mass(const std::vector<double>& q);
@@ -111,6 +116,13 @@ class Stepper {
   bool update_limit(std::size_t l);
   bool update_servo(std::size_t d, double t, double h);
   void apply_impacts();
+
+  // At a frame (frame_forces.cpp).
+  void touch_limits();
+  void lock_at_frame();
+  bool solve_frame_blocks();
+  void hold_touched_loops();
+  bool let_one_go();
 
   void commit();
   bool check_finite(double t);

@@ -96,6 +96,7 @@ struct CompiledLoad {
   Mat3 R_MB;  // turns a follower's components into M
   VectorFunction force, moment;
   bool follows = false;
+  int of = -1;  // the load as written
 };
 
 struct WindShape {
@@ -165,7 +166,14 @@ struct SystemData {
   std::vector<double> q0, v0;                            // where it starts: as the model says, loops closed
 
   result::Layout layout;
-  std::vector<Probe> columns;  // of the layout's scalars
+  std::vector<Probe> columns;     // of the layout's scalars
+  bool asks_forces = false;       // a column needs accelerations or reactions
+  bool asks_works = false;        // … or works one by one
+  std::vector<char> asked_loops;  // (loops) a column tells its reaction
+  int written_loads = 0;
+  // Of State::works.
+  int work_of_drive(std::size_t d) const { return written_loads + static_cast<int>(d); }
+  int work_of_motion(std::size_t m) const { return work_of_drive(drives.size()) + static_cast<int>(m); }
 
   LinkPoint link_point(const Attachment& a) const;
   bool worth_threads() const {
@@ -218,6 +226,13 @@ struct PowerRange {
   }
 };
 
+// At a state, by find_frame_forces().
+struct FrameForces {
+  std::vector<Vec6> acceleration;  // (size) of the link's M against the world, seen in M
+  std::vector<Vec6> joint;         // (size) wrench of the parent on the child, in M about its origin
+  std::vector<Vec6> loop;          // (loops) of a on b about the closing joint's M, world axes
+};
+
 struct WorkspaceData {
   explicit WorkspaceData(const SystemData& s);
 
@@ -254,9 +269,11 @@ struct WorkspaceData {
   double load = 1;                              // share of weight, loads, wind and riders that acts
   double dissipated_power = 0, work_power = 0;  // [W] by evaluate()
   double dissipated = 0, work = 0;              // [J] in the step at hand
-  double field_work = 0;                        // [J] of it, by gravity that changes
-  PowerRange taken, given;                      // by dampers; by loads, drives and motions
-  KnownEnergy at_start, at_end;                 // of the step at hand
+  std::vector<double> powers, works;            // the same one by one, as State::works; empty: not asked
+  FrameForces frame;
+  double field_work = 0;         // [J] of it, by gravity that changes
+  PowerRange taken, given;       // by dampers; by loads, drives and motions
+  KnownEnergy at_start, at_end;  // of the step at hand
 };
 
 // How implicit an evaluation is: the matrix is d·D + k·K, and forces are taken `ahead` seconds along v.
@@ -270,10 +287,16 @@ struct Weights {
 void evaluate(const SystemData& s, const double* q, const double* v, double t, const Weights& weights,
               WorkspaceData& w);
 
+// Accelerations and reactions at a state, by one solve of the equations of motion there; leaves links as they
+// stand. False: there is no answer, all is NaN.
+bool find_frame_forces(const SystemData& s, const State& state, WorkspaceData& w);
+
 // The servo's force on dof k without its cut, and the plain elastic + damping + drive force of a joint.
 double servo_force(const CompiledDrive& d, const multibody::Link& link, int k, const double* q,
                    const double* v, double t);
 Vec6 joint_force(const SystemData& s, int link, const double* q, const double* v, double t);
+Vec6 drive_force(const CompiledDrive& d, const multibody::Link& link, const double* q, const double* v,
+                 double t);  // q, v: of the whole tree
 double elastic_energy(const SystemData& s, const double* q, const std::vector<LinkMotion>& links,
                       std::vector<LoopState>* scratch = nullptr);
 
@@ -288,6 +311,8 @@ Vec6 loop_rates(const SystemData& s, int loop, const LoopState& at, const std::v
 Vec6 loop_acceleration_bias(const SystemData& s, int loop, const LoopState& at,
                             const std::vector<LinkMotion>& links);
 Vec6 loop_force(const SystemData& s, int loop, const LoopState& at, const Vec6& rates);  // spring and damper
+// … as a wrench on b about M's origin, world axes.
+Vec6 loop_law_wrench(const SystemData& s, int loop, const LoopState& at, const Vec6& rates);
 double loop_energy(const SystemData& s, int loop, const LoopState& at);
 elastic::JointConfiguration loop_configuration(const CompiledLoop& l, const LoopState& at);
 

@@ -51,10 +51,15 @@ class System {
   const std::vector<elastic::BeamTrace>& traces() const { return linked_.traces; }
   const std::vector<elastic::SectionConstants>& sections() const { return sections_; }  // one a beam
   Rest rest() const { return at_rest(structure_); }
-  // Loads on the piece of a beam that is welded to the world, at full load: force, and moment about the
-  // world's origin. They go straight into the reaction.
-  const DeadLoad& root_load(int beam) const { return root_loads_[beam]; }
+  // Loads on the piece of a beam that is welded to the world: force, and moment about the world's origin.
+  // They go straight into the reaction.
+  DeadLoad root_load(int beam, double factor) const;
   void set_time(double t);  // loads, moved supports and wind of that time
+  // The beam whose root piece a body is, on the world; −1: none.
+  int root_beam(int body) const { return root_beam_[body]; }
+  // The link whose joint tells what the joint of a body carries: its own, or the first one of a beam on the
+  // world; −1: none does.
+  int reaction_link(int body) const;
   const Options& options() const { return options_; }
 
  private:
@@ -63,6 +68,8 @@ class System {
   void link_bodies();
   void place_joints();
   void tie();
+  bool bears_more(int beam) const;
+  void refuse_untold_reactions() const;
   void lay_out();
 
   Model written_;
@@ -72,7 +79,7 @@ class System {
   std::vector<BodyPlace> bodies_;
   std::vector<BeamJoint> joints_;  // of each link
   std::vector<elastic::SectionConstants> sections_;
-  std::vector<DeadLoad> root_loads_;
+  std::vector<DeadLoad> root_fixed_, root_ramped_;  // one a beam
   std::vector<int> root_beam_;  // of each body: the beam whose root piece it is, on the world; else −1
   result::Layout layout_;
   std::vector<Probe> columns_;

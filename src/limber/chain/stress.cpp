@@ -161,43 +161,46 @@ std::vector<RangeWarning> out_of_range(const System& system, const std::vector<S
   return out;
 }
 
+Reaction joint_reaction(const System& system, const Solver& solver, const Rest&, int k) {
+  const Balance& b = solver.balance();
+  return {system.structure().links.name[k], b.in.c[k], -b.N[k], -b.tau[k]};
+}
+
+Reaction root_reaction(const System& system, const Solver& solver, const Rest& rest, int k) {
+  const Balance& b = solver.balance();
+  const BeamJoint& j = system.joints()[k];
+  const Beam& beam = system.written().beams()[j.beam];
+  const Vec3 at = system.bodies()[system.traces()[j.beam].pieces[0].value].X.p;
+  const DeadLoad own = system.root_load(j.beam, rest.factor);
+  return {beam.name, at, -b.N[k] - own.F,
+          -(b.tau[k] + (b.in.c[k] - at).cross(b.N[k])) - (own.M - at.cross(own.F))};
+}
+
+Reaction closure_reaction(const System& system, const Solver& solver, int closure) {
+  const Balance& b = solver.balance();
+  const Closure& c = system.structure().closures[closure];
+  Reaction r{c.name, Vec3::Zero(), Vec3::Zero(), Vec3::Zero()};
+  r.at = c.b < 0 ? c.X_B.p : Vec3(b.in.c[c.b] + b.R[c.b] * c.X_B.p);
+  for (const Tug& t : solver.ties().tugs()) {
+    if (t.closure != closure || !t.on_b) continue;
+    if (t.director)
+      r.moment += t.arm.cross(t.f);
+    else
+      r.force += t.f;
+  }
+  return r;
+}
+
 std::vector<Reaction> reactions(const System& system, Solver& solver, const Rest& rest) {
   solver.evaluate(rest, false);
-  const Balance& b = solver.balance();
   const Structure& s = system.structure();
   std::vector<Reaction> out;
   for (int k = 0; k < s.links.count(); ++k)
-    if (s.links.parent[k] < 0 && s.links.active[k]) {
-      const BeamJoint& j = system.joints()[k];
-      const std::string name = j.beam >= 0 ? system.written().beams()[j.beam].name : s.links.name[k];
-      Vec3 at = b.in.c[k];
-      if (j.beam >= 0) {  // at the beam's root
-        const Mat3 before = b.R[k] * rest.shape.R[k].transpose();
-        at -= before.col(0) * j.s * path_length(system.written().beams()[j.beam].path);
-      }
-      Reaction r{name, at, -b.N[k], -(b.tau[k] + (b.in.c[k] - at).cross(b.N[k]))};
-      if (j.beam >= 0) {
-        const DeadLoad& own = system.root_load(j.beam);
-        r.force -= own.F;
-        r.moment -= own.M - at.cross(own.F);
-      }
-      out.push_back(r);
-    }
-  std::size_t tug = 0;
-  for (const Closure& c : s.closures) {
-    Reaction r{c.name, Vec3::Zero(), Vec3::Zero(), Vec3::Zero()};
-    r.at = c.b < 0 ? c.X_B.p : Vec3(b.in.c[c.b] + b.R[c.b] * c.X_B.p);
-    for (; tug < solver.ties().tugs().size(); ++tug) {
-      const Tug& t = solver.ties().tugs()[tug];
-      if (t.closure != static_cast<int>(&c - s.closures.data())) break;
-      if (!t.on_b) continue;
-      if (t.director)
-        r.moment += t.arm.cross(t.f);
-      else
-        r.force += t.f;
-    }
-    out.push_back(r);
-  }
+    if (s.links.parent[k] < 0 && s.links.active[k])
+      out.push_back(system.joints()[k].beam >= 0 ? root_reaction(system, solver, rest, k)
+                                                 : joint_reaction(system, solver, rest, k));
+  for (std::size_t c = 0; c < s.closures.size(); ++c)
+    out.push_back(closure_reaction(system, solver, static_cast<int>(c)));
   return out;
 }
 

@@ -47,5 +47,10 @@ struct Reaction {
   Vec3 at, force, moment;  // on the beam, world axes [m, N, N·m]
 };
 std::vector<Reaction> reactions(const System& system, Solver& solver, const Rest& rest);
+// One of them, as the solver stands: of the link's joint, at a beam's first joint of the beam's root; of a
+// closure.
+Reaction joint_reaction(const System& system, const Solver& solver, const Rest& rest, int link);
+Reaction root_reaction(const System& system, const Solver& solver, const Rest& rest, int link);
+Reaction closure_reaction(const System& system, const Solver& solver, int closure);
 
 }  // namespace limber::chain

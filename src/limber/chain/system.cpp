@@ -67,6 +67,7 @@ System::System(const Model& model, const Options& options)
     throw ModelError(
         {{"scene", model.title(), "", "nothing can bend: there is no beam and no sprung joint"}});
   place_joints();
+  refuse_untold_reactions();
   structure_.resize_loads();
   Balance b;
   b.resize(structure_.links.count());
@@ -128,6 +129,44 @@ void System::place_joints() {
   }
 }
 
+DeadLoad System::root_load(int beam, double factor) const {
+  const DeadLoad &fixed = root_fixed_[beam], &ramped = root_ramped_[beam];
+  return {fixed.F + factor * ramped.F, Mat3::Zero(), fixed.M + factor * ramped.M};
+}
+
+// Something beside the beam itself hangs on its root piece, or the wind blows at it.
+bool System::bears_more(int beam) const {
+  const Model& m = linked_.model;
+  const std::vector<BodyId>& pieces = linked_.traces[beam].pieces;
+  const BodyId root = pieces[0];
+  return pieces.size() < 2 || m.wind() ||
+         std::ranges::any_of(m.joints(),
+                             [&](const Joint& j) { return j.parent == root && j.child != pieces[1]; }) ||
+         std::ranges::any_of(m.springs(),
+                             [&](const Spring& s) { return s.a.body == root || s.b.body == root; }) ||
+         std::ranges::any_of(m.loops(), [&](const Loop& l) { return l.a == root || l.b == root; });
+}
+
+int System::reaction_link(int body) const {
+  if (root_beam_[body] >= 0) {
+    if (bears_more(root_beam_[body])) return -1;
+    return bodies_[linked_.traces[root_beam_[body]].pieces[1].value].link;
+  }
+  return linked_.model.joints()[body].kind == JointKind::fixed ? -1 : bodies_[body].link;
+}
+
+// What is welded to a link is one with it: what the weld carries is known at the world alone.
+void System::refuse_untold_reactions() const {
+  std::vector<Problem> problems;
+  for (const Probe& p : linked_.model.probes())
+    if (p.told() == Told::reaction && reaction_link(p.joint.value) < 0)
+      problems.push_back(
+          {"probe", p.name, "",
+           "a rest by method chain knows no reaction of a fixed joint, nor of the root of a beam "
+           "that starts on another or bears more than its own first link; articulated does"});
+  if (!problems.empty()) throw ModelError(std::move(problems));
+}
+
 void System::tie() {
   const auto end = [&](BodyId body, const Pose& X) -> std::pair<int, Pose> {
     if (!body.valid()) return {-1, X};
@@ -164,10 +203,11 @@ void System::set_time(double t) {
   std::fill(s.ramped.begin(), s.ramped.end(), DeadLoad{});
   s.turning_fixed.clear(), s.turning_ramped.clear(), s.wind.clear();
 
-  root_loads_.assign(written_.beams().size(), DeadLoad{});
-  const auto on_root = [&](std::size_t body, const Vec3& x, const Vec3& f, const Vec3& moment) {
+  root_fixed_.assign(written_.beams().size(), DeadLoad{});
+  root_ramped_ = root_fixed_;
+  const auto on_root = [&](std::size_t body, bool ramps, const Vec3& x, const Vec3& f, const Vec3& moment) {
     if (root_beam_[body] < 0) return;
-    DeadLoad& to = root_loads_[root_beam_[body]];
+    DeadLoad& to = (ramps ? root_ramped_ : root_fixed_)[root_beam_[body]];
     to.F += f;
     to.M += x.cross(f) + moment;
   };
@@ -176,7 +216,8 @@ void System::set_time(double t) {
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
     const BodyPlace& at = bodies_[i];
     if (at.link < 0)
-      on_root(i, at.X * m.bodies()[i].inertia.com(), m.bodies()[i].inertia.m * g, Vec3::Zero());
+      on_root(i, options_.weight_ramps, at.X * m.bodies()[i].inertia.com(), m.bodies()[i].inertia.m * g,
+              Vec3::Zero());
     if (at.link < 0 || g.isZero(0)) continue;
     const Inertia inertia = m.bodies()[i].inertia.in_frame(at.X);
     weights[at.link].F += inertia.m * g;
@@ -188,7 +229,7 @@ void System::set_time(double t) {
     const Vec3 f = l.force.value(t), moment = l.moment.value(t), p = at.X * l.at.p;
     if (at.link < 0) {
       const Mat3 turn = l.follows ? at.X.R : Mat3::Identity().eval();
-      on_root(static_cast<std::size_t>(l.at.body.value), p, turn * f, turn * moment);
+      on_root(static_cast<std::size_t>(l.at.body.value), true, p, turn * f, turn * moment);
       continue;
     }
     if (!l.follows) {

@@ -72,7 +72,7 @@ class Converter {
       move(s.a);
       move(s.b);
     }
-    for (Probe& p : parts_.probes) move(p.at);
+    move_probes();
     close_ties();
     move_point_loads();
     spread_distributed_loads();
@@ -85,6 +85,7 @@ class Converter {
     BeamPieces pieces;
     Pose X_WS;                   // the path's frame at rest
     std::vector<BodyId> bodies;  // of each piece
+    JointId root;                // of the first one
   };
   // A place on a body with the axes there.
   struct Place {
@@ -140,6 +141,24 @@ class Converter {
     a.p = place.X_BL.p;
   }
 
+  // Called before close_ties(): loops will stand behind those that are there.
+  void move_probes() {
+    for (Probe& p : parts_.probes) {
+      const Told told = p.told();
+      if (told == Told::root_reaction) {
+        p.joint = placed_[p.beam.value]->root;
+        p.beam = {};
+      } else if (told == Told::tie_reaction) {
+        p.loop = LoopId{static_cast<std::int32_t>(parts_.loops.size()) + p.tie.value};
+        p.tie = {};
+      } else if (is_of_section(told)) {
+        p.beam = p.at.beam, p.s = p.at.s;
+        p.at.p.setZero();  // the section is that of the axis
+      }
+      move(p.at);
+    }
+  }
+
   const SectionConstants& constants(SectionId id) {
     auto [it, is_new] = constants_.try_emplace(id.value);
     if (is_new) try {
@@ -166,7 +185,10 @@ class Converter {
   void place(int index) {
     const Beam& beam = model_.beams()[index];
     Placed placed{
-        BeamPieces(beam, model_[beam.material], model_[beam.section].shape, constants(beam.section)), {}, {}};
+        BeamPieces(beam, model_[beam.material], model_[beam.section].shape, constants(beam.section)),
+        {},
+        {},
+        {}};
     const BeamPieces& pieces = placed.pieces;
     const Place start = find(beam.from);
     placed.X_WS = at_rest(beam.from);
@@ -178,6 +200,7 @@ class Converter {
     weld.parent = start.body;
     weld.X_PF = start.X_BL * pieces.frame(0);
     placed.bodies.push_back(add_piece(beam.name + ".root", pieces, 0, weld));
+    placed.root = JointId{static_cast<std::int32_t>(parts_.joints.size()) - 1};
 
     const Pose principal = Pose::rotation(math::rotation_x(pieces.principal_angle()));
     for (int k = 1; k < pieces.count(); ++k) {
@@ -209,6 +232,7 @@ class Converter {
       load.moment = VectorFunction::constant(R_BL * load.moment.value(0));
       return loads.push_back(std::move(load));
     }
+    const std::size_t before = loads.size();
     for (int j = 0; j < 3; ++j) {
       if (load.force.c[j].is_zero() && load.moment.c[j].is_zero()) continue;
       PointLoad part = load;
@@ -217,11 +241,13 @@ class Converter {
       part.moment = along_column(load.moment, R_BL, j);
       loads.push_back(std::move(part));
     }
+    if (loads.size() == before) loads.push_back(std::move(load));  // a probe may ask for it
   }
 
   void move_point_loads() {
     std::vector<PointLoad> loads;
     for (PointLoad& load : parts_.point_loads) {
+      load.of = LoadId{static_cast<std::int32_t>(&load - parts_.point_loads.data())};
       const Mat3 R_BL = load.at.beam.valid() ? find(load.at).X_BL.R : Mat3::Identity().eval();
       move(load.at);
       add_load(loads, std::move(load), R_BL);
@@ -239,6 +265,8 @@ class Converter {
         if (!(s1 > s0)) continue;
         PointLoad part;
         part.name = fmt::format("{}.{}", load.name, count++);
+        part.of = LoadId{static_cast<std::int32_t>(model_.point_loads().size() +
+                                                   (&load - parts_.distributed_loads.data()))};
         part.at.body = beam.bodies[k];
         part.at.p = pieces.center(k, s0, s1);
         part.force = scaled(load.force_per_length, (s1 - s0) * pieces.frames().length());
@@ -260,7 +288,14 @@ class Converter {
       trace.name = beam.name;
       trace.pieces = placed.bodies;
       trace.radius = constants_.at(beam.section.value).radius;
-      const int n = beam.elements * (recipe_joints(beam.recipe).size() == 3 ? 2 : 1);
+      const auto recipe = recipe_joints(beam.recipe);
+      const double element = path_length(beam.path) / beam.elements;
+      for (std::size_t k = 0; k + 1 < placed.bodies.size(); ++k) {
+        const RecipeJoint& j = recipe[k % recipe.size()];
+        trace.joints.push_back(placed.pieces.start(static_cast<int>(k) + 1));
+        trace.shares.emplace_back(element * j.twist_compliance, element * j.bend_compliance);
+      }
+      const int n = beam.elements * (recipe.size() == 3 ? 2 : 1);
       for (int i = 0; i <= n; ++i) {
         const double s = static_cast<double>(i) / n;
         const int piece = placed.pieces.holding(s);

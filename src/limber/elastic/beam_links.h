@@ -6,7 +6,8 @@
 // in local axes, x along, the section turned to principal axes; a link carries its own length of mass with
 // the section's rotary inertia. Attachments on the beam (loads, springs, probes, other beams) move to the
 // link that holds that place (at a joint, the link after it), distributed loads become a point force on each
-// link, at the centre of the loaded part.
+// link, at the centre of the loaded part. Probes of a beam's root become those of the joint there, of a tie
+// those of the loop that it becomes; those of sections keep the beam's number and the place along it.
 //
 // The path is the line of the section's centroids and the unloaded shape: q = 0 and rest = 0 everywhere. A
 // beam starts at its attachment's point, path and `up` in the axes of that body or of the beam it starts from
@@ -29,6 +30,8 @@ struct BeamTrace {
   std::vector<BodyId> bodies;  // of each point
   std::vector<Vec3> points;    // in that body's frame
   std::vector<double> s;       // of each point: fraction of the length, 0 to 1
+  std::vector<double> joints;  // where along the beam piece k + 1 has its joint, 0 to 1
+  std::vector<Vec2> shares;    // [m] of the beam that twists and bends in that joint
   double radius = 0;           // to draw [m]
 };
 

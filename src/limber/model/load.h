@@ -16,6 +16,7 @@ struct PointLoad {
   VectorFunction force;   // [N]
   VectorFunction moment;  // [N·m]
   bool follows = false;   // components in the body's axes (a follower load) instead of the world's
+  LoadId of;              // of links: the load as written that it is a part of
 };
 
 struct DistributedLoad {

@@ -135,7 +135,12 @@ double friction_between(double a, double b) { return std::sqrt(a * b); }
 
 Told Probe::told() const {
   const Told told = info_of(quantity).told;
-  return told == Told::joint && loop.valid() ? Told::closing_joint : told;
+  if (told == Told::joint && loop.valid()) return Told::closing_joint;
+  if (told != Told::reaction) return told;
+  return loop.valid()   ? Told::closing_reaction
+         : tie.valid()  ? Told::tie_reaction
+         : beam.valid() ? Told::root_reaction
+                        : told;
 }
 
 std::vector<Pose> Model::initial_poses() const {

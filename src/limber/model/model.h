@@ -27,6 +27,10 @@ struct Probe {
   LoopId loop;  // joint quantities of a joint that closes a loop
   SpringId spring;
   RiderId rider;
+  TieId tie;
+  BeamId beam;   // whose root is meant; of links also the beam that was cut into them, as written, …
+  double s = 0;  // … and where along it, for its sections
+  LoadId load;
   Told told() const;  // what a method must know to tell it
 };
 

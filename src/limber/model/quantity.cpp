@@ -2,14 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace limber {
 
-const char* key_of(Subject subject) {
+const char* keys_of(Subject subject) {
   switch (subject) {
     case Subject::place:
       return "on";
     case Subject::joint:
       return "joint";
+    case Subject::support:
+      return "joint tie beam";
+    case Subject::load:
+      return "load";
     case Subject::spring:
       return "spring";
     case Subject::rider:
@@ -25,6 +31,17 @@ bool has_word(const QuantityInfo& row, std::string_view word) {
   return padded.find(fmt::format(" {} ", word)) != std::string::npos;
 }
 
+std::string_view word_at_end(const QuantityInfo& row, std::string_view text) {
+  std::string_view words = row.words;
+  while (!words.empty()) {
+    const std::string_view word = words.substr(0, words.find(' '));
+    if (text.size() > word.size() + 1 && text.ends_with(word) && text[text.size() - word.size() - 1] == '.')
+      return word;
+    words.remove_prefix(std::min(word.size() + 1, words.size()));
+  }
+  return {};
+}
+
 std::string quantity_names() {
   std::string out;
   for (const QuantityInfo& row : quantity_table) out += (out.empty() ? "" : " ") + std::string(row.name);
@@ -38,16 +55,20 @@ std::string example_of(const QuantityInfo& row) {
   const auto thing = [&] {
     switch (row.told) {
       case Told::section:
-        return "thread@0.5.";
-      case Told::joint:
-      case Told::closing_joint:
-        return "joint.";
+      case Told::section_force:
+        return "beam@0.5.";
+      case Told::momentum:
+        return "body.";
+      case Told::load_work:
+        return "load.";
       case Told::spring:
         return "spring.";
       case Told::rider:
         return "rider.";
       default:
-        return subject_of(row.told) == Subject::place ? "place." : "";
+        return subject_of(row.told) == Subject::place   ? "place."
+               : subject_of(row.told) == Subject::whole ? ""
+                                                        : "joint.";
     }
   }();
   std::string out, words = row.words;

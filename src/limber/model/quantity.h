@@ -35,7 +35,24 @@ enum class Quantity : std::uint8_t {
   bending_moment,
   torque,
   contact_count,
-  overlap
+  overlap,
+  acceleration,
+  angular_acceleration,
+  momentum,
+  angular_momentum,
+  total_momentum,
+  total_angular_momentum,
+  reaction_force,
+  reaction_torque,
+  reaction_force_local,
+  reaction_torque_local,
+  motion_force,
+  motion_work,
+  drive_power,
+  drive_work,
+  load_work,
+  section_force,
+  section_moment
 };
 
 // What a method must know to tell a quantity: methods differ by these, never by single quantities
@@ -43,31 +60,43 @@ enum class Quantity : std::uint8_t {
 enum class Told : std::uint8_t {
   pose,           // where a place is
   motion,         // how it moves
-  section,        // forces and strains of a thread at a place
+  acceleration,   // how that changes
+  momentum,       // of a body
+  section,        // moments, tension and strains of a beam at a place
+  section_force,  // the whole force there
   joint,          // coordinates, rates and forces of a joint
   closing_joint,  // … of one that closes a loop
+  reaction,       // all that a joint carries
+  closing_reaction,
+  tie_reaction,
+  root_reaction,  // of a beam
+  given_motion,   // what moves a joint whose motion is given
+  drive,
+  load_work,
   spring,
   rider,
   potential,  // energies of where things stand
   kinetic,
   ledger,  // what was given and taken since the start
+  total_momentum,
   contact
 };
 
-// What a probe names: the key of its mapping; `whole`: nothing.
-enum class Subject : std::uint8_t { place, joint, spring, rider, whole };
+// What a probe names: the key of its mapping; `whole`: nothing. A support is a joint, a tie or a beam.
+enum class Subject : std::uint8_t { place, joint, support, spring, rider, load, whole };
 
 enum class Components : std::uint8_t {
   one,         // a column with the probe's name
-  xyz,         // three: .x, .y, .z, world axes
+  xyz,         // three: .x, .y, .z, world axes unless the row says others
   coordinates  // one each coordinate of the joint: .0, .1, …, no number if there is one
 };
 
 struct QuantityInfo {
   Quantity quantity;
-  const char* name;   // as in {quantity: spring_length}
-  const char* words;  // in texts: "length" as in "rope.length", blanks between several; of the whole: all of
-                      // it, which is also the column's usual name
+  const char* name;  // as in {quantity: spring_length}
+  const char*
+      words;  // in texts: "length" as in "rope.length", "reaction.force" as in "hinge.reaction.force",
+              // blanks between several; of the whole: all of it, which is also the column's usual name
   Told told;
   Components components;
   const char* unit;        // "m", "rad/s", "" for a pure number; of a joint's angle
@@ -95,13 +124,30 @@ inline constexpr QuantityInfo quantity_table[] = {
   {Quantity::dissipated_energy, "dissipated_energy", "energy.dissipated", Told::ledger, Components::one, "J", "", "taken by dampers, friction and drag since the start"},
   {Quantity::work_energy, "work_energy", "energy.work", Told::ledger, Components::one, "J", "", "given by loads, drives and given motions since the start"},
   {Quantity::remainder_energy, "remainder_energy", "energy.remainder", Told::ledger, Components::one, "J", "", "what the balance lacks: the integrator's own gain or loss"},
-  {Quantity::tension, "tension", "tension", Told::section, Components::one, "N", "", "of the thread there"},
-  {Quantity::curvature, "curvature", "curvature", Told::section, Components::one, "1/m", "", "of the thread there, its natural one taken off"},
-  {Quantity::twist, "twist", "twist", Told::section, Components::one, "rad/m", "", "of the thread there, its natural one taken off"},
-  {Quantity::bending_moment, "bending_moment", "bending_moment", Told::section, Components::one, "N m", "", "of the thread there"},
-  {Quantity::torque, "torque", "torque", Told::section, Components::one, "N m", "", "of the thread there"},
+  {Quantity::tension, "tension", "tension", Told::section, Components::one, "N", "", "of the beam there"},
+  {Quantity::curvature, "curvature", "curvature", Told::section, Components::one, "1/m", "", "of the beam there, its natural one taken off"},
+  {Quantity::twist, "twist", "twist", Told::section, Components::one, "rad/m", "", "of the beam there, its natural one taken off"},
+  {Quantity::bending_moment, "bending_moment", "bending_moment", Told::section, Components::one, "N m", "", "of the beam there"},
+  {Quantity::torque, "torque", "torque", Told::section, Components::one, "N m", "", "of the beam there"},
   {Quantity::contact_count, "contact_count", "contact.count", Told::contact, Components::one, "", "", "places where something touches"},
   {Quantity::overlap, "overlap", "contact.overlap", Told::contact, Components::one, "m", "", "the deepest that is left"},
+  {Quantity::acceleration, "acceleration", "acceleration", Told::acceleration, Components::xyz, "m/s2", "", "of the place, world axes"},
+  {Quantity::angular_acceleration, "angular_acceleration", "angular_acceleration", Told::acceleration, Components::xyz, "rad/s2", "", "of the body or section, world axes"},
+  {Quantity::momentum, "momentum", "momentum", Told::momentum, Components::xyz, "kg m/s", "", "of the body, world axes"},
+  {Quantity::angular_momentum, "angular_momentum", "angular_momentum", Told::momentum, Components::xyz, "kg m2/s", "", "of the body about the world's origin, world axes"},
+  {Quantity::total_momentum, "total_momentum", "total.momentum", Told::total_momentum, Components::xyz, "kg m/s", "", "of all that moves"},
+  {Quantity::total_angular_momentum, "total_angular_momentum", "total.angular_momentum", Told::total_momentum, Components::xyz, "kg m2/s", "", "of all that moves, about the world's origin"},
+  {Quantity::reaction_force, "reaction_force", "reaction.force", Told::reaction, Components::xyz, "N", "", "all that the joint carries: on the child (`b`, the beam) from the parent (`a`, what holds it), at the child's frame, world axes"},
+  {Quantity::reaction_torque, "reaction_torque", "reaction.torque", Told::reaction, Components::xyz, "N m", "", "the same, about the origin of the child's joint frame"},
+  {Quantity::reaction_force_local, "reaction_force_local", "reaction.force.local", Told::reaction, Components::xyz, "N", "", "in the axes of the child's joint frame"},
+  {Quantity::reaction_torque_local, "reaction_torque_local", "reaction.torque.local", Told::reaction, Components::xyz, "N m", "", "in the axes of the child's joint frame"},
+  {Quantity::motion_force, "motion_force", "motion.force", Told::given_motion, Components::coordinates, "N m", "N", "on each coordinate, of what makes the joint follow its given motion"},
+  {Quantity::motion_work, "motion_work", "motion.work", Told::given_motion, Components::one, "J", "", "of the same, since the start"},
+  {Quantity::drive_power, "drive_power", "drive.power", Told::drive, Components::one, "W", "", "that the joint's drive gives"},
+  {Quantity::drive_work, "drive_work", "drive.work", Told::drive, Components::one, "J", "", "of the joint's drive since the start"},
+  {Quantity::load_work, "load_work", "work", Told::load_work, Components::one, "J", "", "of the load since the start"},
+  {Quantity::section_force, "section_force", "section.force", Told::section_force, Components::xyz, "N", "", "that the part beyond pulls with, in the axes of `rotation`: tension, shear, shear"},
+  {Quantity::section_moment, "section_moment", "section.moment", Told::section, Components::xyz, "N m", "", "that the part beyond turns with, in the axes of `rotation`: torque, bending, bending"},
 };
 // clang-format on
 
@@ -110,7 +156,7 @@ constexpr bool rows_are_in_order() {
   std::size_t at = 0;
   for (const QuantityInfo& row : quantity_table)
     if (static_cast<std::size_t>(row.quantity) != at++) return false;
-  return at == static_cast<std::size_t>(Quantity::overlap) + 1;
+  return at == static_cast<std::size_t>(Quantity::section_moment) + 1;
 }
 static_assert(rows_are_in_order());
 
@@ -121,11 +167,23 @@ constexpr Subject subject_of(Told told) {
   switch (told) {
     case Told::pose:
     case Told::motion:
+    case Told::acceleration:
+    case Told::momentum:
     case Told::section:
+    case Told::section_force:
       return Subject::place;
     case Told::joint:
     case Told::closing_joint:
+    case Told::given_motion:
+    case Told::drive:
       return Subject::joint;
+    case Told::reaction:
+    case Told::closing_reaction:
+    case Told::tie_reaction:
+    case Told::root_reaction:
+      return Subject::support;
+    case Told::load_work:
+      return Subject::load;
     case Told::spring:
       return Subject::spring;
     case Told::rider:
@@ -135,11 +193,15 @@ constexpr Subject subject_of(Told told) {
   }
 }
 constexpr Subject subject_of(Quantity quantity) { return subject_of(info_of(quantity).told); }
+constexpr bool is_of_section(Told told) { return told == Told::section || told == Told::section_force; }
 
-// "on", "joint", "spring", "rider", "": the key of a probe's mapping that says of what it is.
-const char* key_of(Subject subject);
+// "on", "joint", "spring", "rider", "load", "": the keys of a probe's mapping that say of what it is, blanks
+// between several of which one is needed.
+const char* keys_of(Subject subject);
 
 bool has_word(const QuantityInfo& row, std::string_view word);
+// The word of the row that the text ends with, after a dot; empty: none.
+std::string_view word_at_end(const QuantityInfo& row, std::string_view text);
 std::string quantity_names();     // "position velocity …", of all rows
 std::string quantity_markdown();  // the table of the reference page
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <Eigen/LU>
+#include <algorithm>
 #include <cmath>
 #include <unordered_set>
 
@@ -429,6 +430,25 @@ class Checker {
     return id.valid() && id.value < int(list.size());
   }
 
+  // As written, or the one that others are parts of.
+  bool is_load(LoadId id) const {
+    const auto& points = parts_.point_loads;
+    return id.valid() && (id.value < int(points.size() + parts_.distributed_loads.size()) ||
+                          std::ranges::any_of(points, [&](const PointLoad& l) { return l.of == id; }));
+  }
+
+  void check_probe_of_joint(const Probe& p) {
+    if (p.loop.valid() ? !is_in(p.loop, parts_.loops) : !is_in(p.joint, parts_.joints))
+      return add("probe", p.name, "", "refers to a joint that does not exist");
+    const auto has = [&](const auto& list) {
+      return std::ranges::any_of(list, [&](const auto& x) { return x.joint == p.joint; });
+    };
+    if (p.told() == Told::drive && (p.loop.valid() || !has(parts_.drives)))
+      add("probe", p.name, "", "the joint has no drive");
+    if (p.told() == Told::given_motion && (p.loop.valid() || !has(parts_.motions)))
+      add("probe", p.name, "", "the motion of the joint is not given");
+  }
+
   void check_probes() {
     std::unordered_set<std::string_view> seen;
     for (const Probe& p : parts_.probes) {
@@ -436,11 +456,23 @@ class Checker {
       switch (subject_of(p.quantity)) {
         case Subject::place:
           check_attachment("probe", p.name, "", p.at);
-          if (p.told() == Told::section && !p.at.beam.valid()) add("probe", p.name, "", "must lie on a beam");
+          if (is_of_section(p.told()) && !p.at.beam.valid() && !p.beam.valid())
+            add("probe", p.name, "", "must lie on a beam");
+          if (p.told() == Told::momentum && (!p.at.body.valid() || p.at.beam.valid() || !p.at.p.isZero(0)))
+            add("probe", p.name, "", "must be of a whole body");
           break;
         case Subject::joint:
-          if (p.loop.valid() ? !is_in(p.loop, parts_.loops) : !is_in(p.joint, parts_.joints))
-            add("probe", p.name, "", "refers to a joint that does not exist");
+          check_probe_of_joint(p);
+          break;
+        case Subject::support:
+          if (p.loop.valid()   ? !is_in(p.loop, parts_.loops)
+              : p.tie.valid()  ? !is_in(p.tie, parts_.ties)
+              : p.beam.valid() ? !is_in(p.beam, parts_.beams)
+                               : !is_in(p.joint, parts_.joints))
+            add("probe", p.name, "", "refers to a joint, tie or beam that does not exist");
+          break;
+        case Subject::load:
+          if (!is_load(p.load)) add("probe", p.name, "", "refers to a load that does not exist");
           break;
         case Subject::spring:
           if (!is_in(p.spring, parts_.springs))

@@ -31,6 +31,10 @@ Vec3 of_place(const Probe& p, const Source& source) {
       return p.at.on_world() ? Vec3(Vec3::Zero()) : math::so3_log(source.axes(p.at));
     case Quantity::angular_velocity:
       return p.at.on_world() ? Vec3(Vec3::Zero()) : source.angular_velocity(p.at);
+    case Quantity::acceleration:
+      return p.at.on_world() ? Vec3(Vec3::Zero()) : source.acceleration(p.at);
+    case Quantity::angular_acceleration:
+      return p.at.on_world() ? Vec3(Vec3::Zero()) : source.angular_acceleration(p.at);
     default:
       return p.at.on_world() ? Vec3(Vec3::Zero()) : source.velocity(p.at);
   }
@@ -39,6 +43,13 @@ Vec3 of_place(const Probe& p, const Source& source) {
 JointReading joint_of(const Probe& p, const Source& source) {
   return p.loop.valid() ? source.closing_joint(p.loop) : source.joint(p.joint);
 }
+
+ReactionReading reaction_of(const Probe& p, const Source& source) {
+  return p.loop.valid() ? source.closing_reaction(p.loop) : source.reaction(p.joint);
+}
+
+// In the axes of the child's joint frame.
+Vec3 local(const ReactionReading& r, const Vec3& x) { return r.axes.transpose() * x; }
 
 double remainder(const Source& source) {
   const Ledger ledger = source.ledger();
@@ -51,6 +62,8 @@ Values values_of(const Probe& p, const Source& source) {
     case Quantity::velocity:
     case Quantity::rotation:
     case Quantity::angular_velocity:
+    case Quantity::acceleration:
+    case Quantity::angular_acceleration:
       return of_place(p, source);
     case Quantity::speed:
       return of_place(p, source).norm();
@@ -81,19 +94,53 @@ Values values_of(const Probe& p, const Source& source) {
     case Quantity::remainder_energy:
       return remainder(source);
     case Quantity::tension:
-      return source.section(p.at).tension;
+      return source.section(p).tension;
     case Quantity::curvature:
-      return source.section(p.at).curvature;
+      return source.section(p).curvature;
     case Quantity::twist:
-      return source.section(p.at).twist;
+      return source.section(p).twist;
     case Quantity::bending_moment:
-      return source.section(p.at).bending_moment;
+      return source.section(p).bending_moment;
     case Quantity::torque:
-      return source.section(p.at).torque;
+      return source.section(p).torque;
     case Quantity::contact_count:
       return source.contact().count;
     case Quantity::overlap:
       return source.contact().overlap;
+    case Quantity::momentum:
+      return source.momentum(p.at.body).linear;
+    case Quantity::angular_momentum:
+      return source.momentum(p.at.body).angular;
+    case Quantity::total_momentum:
+      return source.total_momentum().linear;
+    case Quantity::total_angular_momentum:
+      return source.total_momentum().angular;
+    case Quantity::reaction_force:
+      return reaction_of(p, source).force;
+    case Quantity::reaction_torque:
+      return reaction_of(p, source).torque;
+    case Quantity::reaction_force_local: {
+      const ReactionReading r = reaction_of(p, source);
+      return local(r, r.force);
+    }
+    case Quantity::reaction_torque_local: {
+      const ReactionReading r = reaction_of(p, source);
+      return local(r, r.torque);
+    }
+    case Quantity::motion_force:
+      return source.given_motion(p.joint).force;
+    case Quantity::motion_work:
+      return source.given_motion(p.joint).work;
+    case Quantity::drive_power:
+      return source.drive(p.joint).power;
+    case Quantity::drive_work:
+      return source.drive(p.joint).work;
+    case Quantity::load_work:
+      return source.load_work(p.load);
+    case Quantity::section_force:
+      return source.section(p).force;
+    case Quantity::section_moment:
+      return source.section(p).moment;
   }
   return 0.0;
 }

@@ -14,9 +14,18 @@ namespace {
 
 Vec3 Source::velocity(const Attachment&) const { untold("a velocity"); }
 Vec3 Source::angular_velocity(const Attachment&) const { untold("an angular velocity"); }
-SectionReading Source::section(const Attachment&) const { untold("forces of a section"); }
+Vec3 Source::acceleration(const Attachment&) const { untold("an acceleration"); }
+Vec3 Source::angular_acceleration(const Attachment&) const { untold("an angular acceleration"); }
+SectionReading Source::section(const Probe&) const { untold("forces of a section"); }
+MomentumReading Source::momentum(BodyId) const { untold("a momentum"); }
+MomentumReading Source::total_momentum() const { untold("the momentum of all"); }
 JointReading Source::joint(JointId) const { untold("a joint"); }
 JointReading Source::closing_joint(LoopId) const { untold("a closing joint"); }
+ReactionReading Source::reaction(JointId) const { untold("a reaction"); }
+ReactionReading Source::closing_reaction(LoopId) const { untold("the reaction of a closing joint"); }
+MotionReading Source::given_motion(JointId) const { untold("what moves a joint"); }
+DriveReading Source::drive(JointId) const { untold("a drive"); }
+double Source::load_work(LoadId) const { untold("the work of a load"); }
 Vec3 Source::rider(RiderId) const { untold("a rider"); }
 Ledger Source::ledger() const { untold("work and losses"); }
 ContactReading Source::contact() const { untold("contacts"); }

@@ -15,14 +15,34 @@ struct JointReading {
   Vec6 force = Vec6::Zero();     // on them, of spring, damper and drive [N·m or N]
 };
 
+// What the parent does to the child (a to b) at the origin of the child's joint frame M, world axes.
+struct ReactionReading {
+  Vec3 force = Vec3::Zero(), torque = Vec3::Zero();  // [N, N·m]
+  Mat3 axes = Mat3::Identity();                      // of M
+};
+
+struct MotionReading {
+  Vec6 force = Vec6::Zero();  // on the coordinates, of what makes the joint follow [N·m or N]
+  double work = 0;            // [J] since the start
+};
+
+struct DriveReading {
+  double power = 0, work = 0;  // [W], [J] since the start
+};
+
+struct MomentumReading {
+  Vec3 linear = Vec3::Zero(), angular = Vec3::Zero();  // about the world's origin, world axes
+};
+
 struct SpringReading {
   double length = 0;   // [m]
   double tension = 0;  // [N] of spring and damper
 };
 
-// Of a thread at a place.
+// Of a beam at a place: what the part beyond pulls and turns with.
 struct SectionReading {
   double tension = 0, curvature = 0, twist = 0, bending_moment = 0, torque = 0;
+  Vec3 force = Vec3::Zero(), moment = Vec3::Zero();  // in the section's axes, as axes() tells them
 };
 
 // Given and taken since the start [J].
@@ -45,10 +65,19 @@ class Source {
   virtual Mat3 axes(const Attachment& at) const = 0;
   virtual Vec3 velocity(const Attachment& at) const;
   virtual Vec3 angular_velocity(const Attachment& at) const;
-  virtual SectionReading section(const Attachment& at) const;
+  virtual Vec3 acceleration(const Attachment& at) const;
+  virtual Vec3 angular_acceleration(const Attachment& at) const;
+  virtual SectionReading section(const Probe& p) const;
+  virtual MomentumReading momentum(BodyId id) const;
+  virtual MomentumReading total_momentum() const;
 
   virtual JointReading joint(JointId id) const;
   virtual JointReading closing_joint(LoopId id) const;
+  virtual ReactionReading reaction(JointId id) const;         // beams of links: their roots are joints too
+  virtual ReactionReading closing_reaction(LoopId id) const;  // … and ties are closing joints
+  virtual MotionReading given_motion(JointId id) const;
+  virtual DriveReading drive(JointId id) const;
+  virtual double load_work(LoadId id) const;
   virtual SpringReading spring(SpringId id) const = 0;
   virtual Vec3 rider(RiderId id) const;
 

@@ -329,8 +329,11 @@ std::vector<Object> load_objects() {
         choice("quantity", quantity_names(), "see the table").needed(),
         place("on", "for quantities of a place"), refer("joint", "joint", "for quantities of a joint"),
         refer("spring", "spring", "for quantities of a spring"),
-        refer("rider", "rider", "for the position of a rider")},
-       {{{"on", "joint", "spring", "rider"}, false}},
+        refer("rider", "rider", "for the position of a rider"),
+        refer("tie", "tie", "for the reaction of a tie"),
+        refer("beam", "beam", "for the reaction at its root"),
+        refer("load", "load", "for the work of a load")},
+       {{{"on", "joint", "spring", "rider", "tie", "beam", "load"}, false}},
        "",
        "probes:\n  - finger.tip.position\n  - energy.total\n"
        "  - {name: middle, quantity: position, on: finger@0.5}\n"},

@@ -1,4 +1,5 @@
-// Probes: "finger.tip.position", "knee.angle", "tendon.tension", "energy.total", or spelled out as a mapping.
+// Probes: "finger.tip.position", "knee.angle", "knee.reaction.force", "energy.total", or spelled out as a
+// mapping.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,6 +26,44 @@ bool resolve_joint(const Reader& reader, std::string_view name, Probe& probe) {
   return false;
 }
 
+// The number of what has this name, −1: nothing has.
+template <class T>
+int index_of(const std::vector<T>& list, std::string_view name) {
+  const auto found = std::ranges::find(list, name, &T::name);
+  return found == list.end() ? -1 : static_cast<int>(found - list.begin());
+}
+
+bool resolve_tie(const Reader& reader, std::string_view name, Probe& probe) {
+  probe.tie = TieId{index_of(reader.parts.ties, name)};
+  return probe.tie.valid();
+}
+
+bool resolve_beam(const Reader& reader, std::string_view name, Probe& probe) {
+  const auto found = reader.beam_names.find(name);
+  if (found != reader.beam_names.end()) probe.beam = BeamId{found->second};
+  return probe.beam.valid();
+}
+
+// Point loads are counted first, then those along beams.
+bool resolve_load(const Reader& reader, std::string_view name, Probe& probe) {
+  const int points = static_cast<int>(reader.parts.point_loads.size());
+  const int along = index_of(reader.parts.distributed_loads, name);
+  probe.load = LoadId{along >= 0 ? points + along : index_of(reader.parts.point_loads, name)};
+  return probe.load.valid();
+}
+
+// What is held by a joint, a tie, or at a beam's root: one of them alone.
+bool resolve_support(const Reader& reader, std::string_view name, Probe& probe, std::string& note) {
+  const int found = int(resolve_joint(reader, name, probe)) + int(resolve_tie(reader, name, probe)) +
+                    int(resolve_beam(reader, name, probe));
+  if (found > 1)
+    note = fmt::format(
+        "several things are called {0}; write {{name: …, quantity: …, joint: {0}}}, tie: {0} or "
+        "beam: {0}",
+        name);
+  return found == 1;
+}
+
 // Fills the probe if `subject` names something that has this quantity.
 bool resolve(const Reader& reader, const QuantityInfo& row, std::string_view subject, Probe& probe,
              std::string& note) {
@@ -33,12 +72,17 @@ bool resolve(const Reader& reader, const QuantityInfo& row, std::string_view sub
     case Subject::place: {
       const auto at = reader.find_place(subject, note);
       if (at) probe.at = *at;
-      if (row.told != Told::section) return at.has_value();
+      if (row.told == Told::momentum) return at && at->body.valid() && at->p.isZero(0);
+      if (!is_of_section(row.told)) return at.has_value();
       note.clear();
       return at && at->beam.valid();
     }
     case Subject::joint:
       return resolve_joint(reader, subject, probe);
+    case Subject::support:
+      return resolve_support(reader, subject, probe, note);
+    case Subject::load:
+      return resolve_load(reader, subject, probe);
     case Subject::rider: {
       const auto found = reader.rider_names.find(subject);
       if (found != reader.rider_names.end()) probe.rider = RiderId{found->second};
@@ -60,11 +104,13 @@ std::string suggestion_for(const Reader& reader, Subject subject, std::string_vi
     case Subject::place:
       return reader.suggest_body(name);
     case Subject::joint:
+    case Subject::support:
       return reader.suggest_joint(name);
     case Subject::rider:
       return reader.suggest_rider(name);
     case Subject::spring:
       return reader.suggest_spring(name);
+    case Subject::load:
     case Subject::whole:
       break;
   }
@@ -131,22 +177,25 @@ void read_text_probe(Reader& reader, const Node& node, const Path& path) {
     return reader.error(
         node, path,
         fmt::format("expected thing.quantity, as in finger.tip.position, got {}", quoted(node.text)));
-  const std::string_view subject = node.text.substr(0, dot), quantity = node.text.substr(dot + 1);
+  std::string_view subject = node.text.substr(0, dot), quantity = node.text.substr(dot + 1);
   if (read_probe_of_whole(reader, node, path, subject, quantity)) return;
   bool known = false;
   std::string note, suggestion;
   int hits = 0;
   for (const QuantityInfo& row : quantity_table) {
-    if (subject_of(row.told) == Subject::whole || !has_word(row, quantity)) continue;
+    const std::string_view word = word_at_end(row, node.text);
+    if (subject_of(row.told) == Subject::whole || word.empty()) continue;
+    const std::string_view thing = node.text.substr(0, node.text.size() - word.size() - 1);
+    if (word.size() > quantity.size()) quantity = word, subject = thing, suggestion.clear();
     known = true;
     Probe candidate = probe;
     std::string why;
-    if (resolve(reader, row, subject, candidate, why)) {
+    if (resolve(reader, row, thing, candidate, why)) {
       if (++hits == 1) reader.parts.probes.push_back(std::move(candidate));
       continue;
     }
     if (!why.empty()) note = why;
-    if (suggestion.empty()) suggestion = suggestion_for(reader, subject_of(row.told), subject);
+    if (suggestion.empty()) suggestion = suggestion_for(reader, subject_of(row.told), thing);
   }
   if (hits > 1)
     return reader.error(
@@ -156,9 +205,8 @@ void read_text_probe(Reader& reader, const Node& node, const Path& path) {
   if (hits == 1) return;
   if (!known) return reader.error(node, path, unknown_quantity(quantity));
   if (note.empty())
-    note =
-        fmt::format("nothing called {} has {} {}{}", quoted(subject),
-                    quantity == "angle" || quantity == "angular_velocity" ? "an" : "a", quantity, suggestion);
+    note = fmt::format("nothing called {} has {} {}{}", quoted(subject),
+                       quantity.starts_with('a') ? "an" : "a", quantity, suggestion);
   reader.error(node, path, note);
 }
 
@@ -172,18 +220,31 @@ void read_probe_object(Reader& reader, const Node& node, const Path& path) {
   const QuantityInfo& row = quantity_table[number];
   probe.quantity = row.quantity;
   const Subject subject = subject_of(row.told);
-  const char* wanted = key_of(subject);
-  for (const char* key : {"on", "joint", "spring", "rider"}) {
-    if (fields.has(key) && std::string_view(key) != wanted)
+  const std::string wanted = fmt::format(" {} ", keys_of(subject));
+  int given = 0;
+  for (const char* key : {"on", "joint", "tie", "beam", "spring", "rider", "load"}) {
+    if (!fields.has(key)) continue;
+    if (wanted.find(fmt::format(" {} ", key)) == std::string::npos)
       return fields.error(key, "does not fit the quantity");
+    ++given;
   }
-  if (*wanted && !fields.has(wanted))
-    return reader.error(fields.mark(), path, fmt::format("this quantity needs the key \"{}\"", wanted));
+  if (subject != Subject::whole && given == 0)
+    return reader.error(fields.mark(), path,
+                        subject == Subject::support
+                            ? "this quantity needs one of the keys \"joint\", \"tie\" and \"beam\""
+                            : fmt::format("this quantity needs the key \"{}\"", keys_of(subject)));
   if (subject == Subject::place) {
     const auto at = fields.place("on");
     if (!at) return;
     probe.at = *at;
-  } else if (subject == Subject::joint) {
+  } else if (fields.has("tie") || fields.has("beam") || fields.has("load")) {
+    const char* key = fields.has("tie") ? "tie" : fields.has("beam") ? "beam" : "load";
+    const Node& name = fields.node(key);
+    const bool found = name.is_scalar() && (*key == 't'   ? resolve_tie(reader, name.text, probe)
+                                            : *key == 'b' ? resolve_beam(reader, name.text, probe)
+                                                          : resolve_load(reader, name.text, probe));
+    if (!found) return fields.error(key, fmt::format("there is no {} {}", key, quoted(name.text)));
+  } else if (subject == Subject::joint || subject == Subject::support) {
     const Node& name = fields.node("joint");
     if (!name.is_scalar() || !resolve_joint(reader, name.text, probe)) {
       const auto id = reader.joint(name, fields.path("joint"));  // says what is wrong

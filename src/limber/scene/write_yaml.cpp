@@ -527,6 +527,12 @@ class Writer {
                         .str());
   }
 
+  const std::string& load_name(LoadId id) const {
+    const auto points = model_.point_loads();
+    const auto at = static_cast<std::size_t>(id.value);
+    return at < points.size() ? points[at].name : model_.distributed_loads()[at - points.size()].name;
+  }
+
   void probes() {
     if (!model_.probes().empty()) line("probes:");
     for (const Probe& p : model_.probes()) {
@@ -537,6 +543,9 @@ class Writer {
       if (p.loop.valid()) flow.add("joint", model_.loops()[p.loop.value].name);
       if (p.spring.valid()) flow.add("spring", model_.springs()[p.spring.value].name);
       if (p.rider.valid()) flow.add("rider", model_.riders()[p.rider.value].name);
+      if (p.tie.valid()) flow.add("tie", model_.ties()[p.tie.value].name);
+      if (p.beam.valid()) flow.add("beam", model_[p.beam].name);
+      if (p.load.valid()) flow.add("load", load_name(p.load));
       line("  - " + flow.str());
     }
   }

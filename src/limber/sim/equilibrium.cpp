@@ -92,6 +92,12 @@ void warn(const Model& model, Question question, Equilibrium& e) {
     e.warnings.push_back(fmt::format("beam \"{}\", element {}: {}", w.beam, w.element, w.why));
 }
 
+bool asks_closing_reactions(const Model& model) {
+  return std::ranges::any_of(model.probes(), [](const Probe& p) {
+    return p.told() == Told::closing_reaction || p.told() == Told::tie_reaction;
+  });
+}
+
 }  // namespace
 
 std::vector<std::string> static_notes(const Model& model, Question question) {
@@ -147,6 +153,9 @@ Equilibrium find_equilibrium(const Model& model, const RunOptions& run, const St
           fmt::format("the wanted error is out of reach: {:.1e} with {} freedoms", e.error.largest, e.dofs);
     }
     warn(refined, *method.rest, e);
+    if (e.redundant_rows > 0 && asks_closing_reactions(model))
+      e.warnings.emplace_back(
+          "loops or ties have dependent constraints: their reactions are some of many that are possible");
     return e;
   }
 }

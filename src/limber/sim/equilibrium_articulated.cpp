@@ -94,7 +94,7 @@ Equilibrium find_by_articulated(const Model& model, const RunOptions& run, const
   articulated::observe(system, state, w, e.before);
   const articulated::StaticResult r =
       articulated::solve_static(system, state, w, articulated_options(options));
-  articulated::observe(system, state, w, e.after);
+  articulated::observe(system, state, w, e.after, &r);
   e.report = r.report;
   e.residual = r.residual, e.gap = r.gap;
   e.load_steps = options.load_steps.value_or(1), e.redundant_rows = r.redundant_rows;

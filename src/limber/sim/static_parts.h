@@ -35,6 +35,7 @@ Follower follow_state(System compiled, const Options& statics, double time) {
     State state;
     Workspace workspace;
     Options options;
+    decltype(solve_static(system, state, workspace, options)) found;
     Work(System s, const Options& o)
         : system(std::move(s)), state(system.rest()), workspace(system), options(o) {}
   };
@@ -43,10 +44,15 @@ Follower follow_state(System compiled, const Options& statics, double time) {
   return {work->system.layout(),
           [work](double load) {
             work->options.load = load;
-            const auto r = solve_static(work->system, work->state, work->workspace, work->options);
-            return Follower::Rest{r.report, r.negative, {}};
+            work->found = solve_static(work->system, work->state, work->workspace, work->options);
+            return Follower::Rest{work->found.report, work->found.negative, {}};
           },
-          [work](result::Snapshot& s) { observe(work->system, work->state, work->workspace, s); },
+          [work](result::Snapshot& s) {
+            if constexpr (requires { observe(work->system, work->state, work->workspace, s, &work->found); })
+              observe(work->system, work->state, work->workspace, s, &work->found);
+            else
+              observe(work->system, work->state, work->workspace, s);
+          },
           [work] { return fields(work->system, work->state, work->workspace); }};
 }
 

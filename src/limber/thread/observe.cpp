@@ -135,9 +135,17 @@ struct Observer : observe::Source {
   Vec3 angular_velocity(const Attachment& place) const override {
     return place.beam.valid() ? section_turn(place) : body_rate(place).turn;
   }
-  observe::SectionReading section(const Attachment& place) const override {
-    const Station x = at(place.beam.value, place.s);
-    return {x.tension, x.curvature.norm(), x.twist, x.moment.norm(), x.torque};
+  // The force is known along the thread alone.
+  observe::SectionReading section(const Probe& p) const override {
+    const Station x = at(p.at.beam.value, p.at.s);
+    const Mat3 own = math::rotation_x(s.threads[p.at.beam.value].rod.angle);  // from the principal axes
+    return {x.tension,
+            x.curvature.norm(),
+            x.twist,
+            x.moment.norm(),
+            x.torque,
+            Vec3(x.tension, 0, 0),
+            own * Vec3(x.torque, x.moment[0], x.moment[1])};
   }
   observe::SpringReading spring(SpringId id) const override {
     const Tether& k = s.tethers[id.value];
