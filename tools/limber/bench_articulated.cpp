@@ -152,6 +152,40 @@ double bench_step(bool binary, articulated::Integrator integrator, std::vector<F
   return allocations;
 }
 
+// A step with all reactions of 1,000 bodies told after it, over the step alone: both in turn, in short
+// stretches.
+void bench_reactions(std::vector<Figure>& figures) {
+  const Model bare = structure(false, 1000);
+  ModelParts parts = bare.parts();
+  for (std::size_t i = 0; i < parts.joints.size(); ++i)
+    for (const Quantity quantity : {Quantity::reaction_force, Quantity::reaction_torque}) {
+      Probe p;
+      p.name = fmt::format("{}.{}", parts.joints[i].name, info_of(quantity).words);
+      p.quantity = quantity, p.joint = JointId{static_cast<std::int32_t>(i)};
+      parts.probes.push_back(std::move(p));
+    }
+  const auto system = articulated::compile(Model(std::move(parts)));
+  articulated::Workspace workspace(system);
+  articulated::State state = system.rest();
+  result::Snapshot snapshot;
+  const auto step = [&] {
+    if (!articulated::step(system, state, workspace, 1e-3).ok())
+      throw std::runtime_error("bench: a step failed");
+  };
+  const auto told = [&] {
+    step();
+    articulated::observe(system, state, workspace, snapshot);
+  };
+  std::vector<double> ratios;
+  for (int k = 0; k < 9; ++k) {
+    const double with = measure_call(told).seconds;
+    ratios.push_back(with / measure_call(step).seconds);
+  }
+  std::ranges::sort(ratios);
+  figures.push_back({"reactions_over_step", ratios[ratios.size() / 2], "x",
+                     "a midpoint step of 1,000 bodies with all joints' reactions told, over the step alone"});
+}
+
 void bench_steps(std::vector<Figure>& figures) {
   using articulated::Integrator;
   double allocations = 0;
@@ -170,6 +204,7 @@ std::vector<Figure> bench_articulated(bool full) {
   bench_dense_baseline(figures);
   bench_threads(figures);
   bench_steps(figures);
+  bench_reactions(figures);
   bench_structures(figures, full);
   bench_statics(figures);
   bench_newton(figures);
