@@ -67,6 +67,9 @@ def natural(scene, size):
            "spring_tension": size * max([s.get("stiffness", 0) for s in scene.get("springs", {}).values()] + [0])}
     out["energy"] = max([size * out["spring_tension"]] + [b.get("mass", 1) * 10 * size for b in scene.get("bodies", {}).values()]
                         + [flat(j.get("stiffness", 0)) for j in scene.get("joints", {}).values()])
+    weight = sum(b.get("mass", 1) for b in scene.get("bodies", {}).values()) * 10
+    out.update(acceleration=10, angular_acceleration=10 / size, reaction_force=weight,
+               reaction_torque=weight * size, momentum=weight * size, angular_momentum=weight * size ** 2, total_momentum=weight * size)
     if scene.get("materials"):
         E = max(m["E"] for m in scene["materials"].values())
         r = max(x for _, x in kinds.walk(scene["sections"]))

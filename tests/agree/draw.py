@@ -332,9 +332,24 @@ def mechanism(rng, question):
     return scene
 
 
+def add_reactions(scene):
+    """What joints carry, how bodies accelerate: where nothing jumps at a stop or a cut, and no loop shares what it holds."""
+    joints = scene["joints"]
+    if scene["loops"] or not joints or any(key in repr(joints) for key in ("limits", "max_force")):
+        return
+    for name in sorted({min(joints), max(joints)}):
+        for quantity in ("reaction_force", "reaction_torque"):
+            probe(scene, quantity=quantity, joint=name)
+        for quantity in ("acceleration", "angular_acceleration", "momentum", "angular_momentum"):
+            probe(scene, quantity=quantity, on=joints[name]["child"])
+    probe(scene, quantity="total_momentum")
+
+
 def finish(rng, scene, takes):
-    """Options of the method."""
+    """Options of the method, and probes that it alone knows."""
     run = scene["run"]
+    if takes.method == "articulated":
+        add_reactions(scene)
     if takes.method == "articulated" and takes.verb == "run":
         run["integrator"] = rng.choice(["midpoint", "midpoint", "euler", "implicit_euler", "sdirk", "gauss", "sdirk4", "rk4"])
         if some(rng, 0.2):

@@ -55,7 +55,9 @@ FUNCTIONS = {"gravity", "position", "force", "moment", "force_per_length", "velo
 # Of what comes out.
 QUANTITIES = {"position": LENGTH, "velocity": SPEED, "rotation": NUMBER, "angular_velocity": RATE, "spring_length": LENGTH,
               "spring_tension": FORCE, "energy": (2, 1, -2), "tension": FORCE, "curvature": (-1, 0, 0), "twist": (-1, 0, 0),
-              "rider_position": LENGTH, "bending_moment": TORQUE, "torque": TORQUE, "contact_count": NUMBER, "overlap": LENGTH}
+              "rider_position": LENGTH, "bending_moment": TORQUE, "torque": TORQUE, "contact_count": NUMBER, "overlap": LENGTH,
+              "acceleration": (1, 0, -2), "angular_acceleration": (0, 0, -2), "momentum": (1, 1, -1), "angular_momentum": (2, 1, -1),
+              "total_momentum": (1, 1, -1), "reaction_force": FORCE, "reaction_torque": TORQUE}
 
 
 def dimension(scene, path):

@@ -60,7 +60,8 @@ def reframed(scene, rng):
         if "on" in p:
             if p["on"] == name and p["quantity"] == "rotation":
                 turned_probes.add(p["name"])
-            p["on"] = place(p["on"])
+            if p["quantity"] not in ("momentum", "angular_momentum"):  # of the body, wherever its frame is
+                p["on"] = place(p["on"])
     if "rom" in out.get("run", {}) and name in out["run"]["rom"]["ends"]:
         raise Unclear("an end effector is its frame")
 
@@ -104,7 +105,7 @@ def reversed_axis(scene, rng):
     out = copy.deepcopy(scene)
     turned_about(out["joints"][name])
     return Rewritten(out, lambda quantity, probe, values:
-                     vec.scaled(-1, values) if probe and probe.get("joint") == name else values)
+                     vec.scaled(-1, values) if probe and probe.get("joint") == name and quantity.startswith("joint_") else values)
 
 
 def reopened(scene, rng):

@@ -38,10 +38,12 @@ class Map:
         Qt = vec.transposed(self.Q)
         if quantity in ("position", "rider_position"):
             return vec.times(Qt, vec.sub(values, self.shift))
-        if quantity == "velocity":
+        if quantity in ("velocity", "acceleration", "momentum", "total_momentum", "reaction_force"):
             return vec.times(Qt, values)
-        if quantity == "angular_velocity":
+        if quantity in ("angular_velocity", "angular_acceleration", "reaction_torque"):
             return vec.scaled(self.sign, vec.times(Qt, values))
+        if quantity == "angular_momentum":
+            return None  # about another origin
         if quantity == "rotation":
             R = vec.product(Qt, vec.exp(values))
             return vec.log(vec.product(R, self.Q) if self.mirrors else R)
