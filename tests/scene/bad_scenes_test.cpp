@@ -297,7 +297,7 @@ const Bad table[] = {
     {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nprobes: [{name: x, quantity: reaction_force}]\n",
      "3:10: probes[0]: this quantity needs one of the keys \"joint\", \"tie\" and \"beam\""},
     {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nprobes: [{name: x, quantity: load_work, load: f}]\n",
-     "3:50: probes[0].load: there is no load \"f\""},
+     "3:47: probes[0].load: there is no load \"f\""},
     {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\njoints: {j: {type: revolute, child: a}}\nprobes: [j.drive.power]\n",
      "4:10: probes[0]: the joint has no drive"},
     {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\njoints: {j: {type: revolute, child: a}}\nprobes: [j.motion.force]\n",

@@ -300,7 +300,7 @@ std::vector<FeatureCase> feature_cases() {
         pair(universal));
     add("probe of the reaction at the root of a beam",
         cord("", "probes:\n  - §cord." + std::string(q) + "\n"), plain_cord);
-    const std::string held = "ties:\n  hold: {on: cord@0.5, type: spherical}\n";
+    const std::string held = "ties:\n  hold: {on: cord@0.5, type: prismatic, axis: [1, 0, 0]}\n";
     add("probe of the reaction of a tie", cord("", held + "probes:\n  - §hold." + q + "\n"), cord("", held));
   }
   for (const char* q : {"acceleration", "angular_acceleration"})

@@ -15,6 +15,7 @@
 #include <limits>
 
 #include "limber/articulated/stepper.h"
+#include "limber/multibody/inertia_rows.h"
 
 namespace limber::articulated {
 namespace {
@@ -59,17 +60,27 @@ void find_accelerations(const SystemData& s, const State& state, WorkspaceData& 
   }
 }
 
+// I A + V ×* I V − F of every link.
+LIMBER_KERNEL void find_link_forces(const multibody::Tree& tree, const LinkMotion* links, const Vec6* wrench,
+                                    const Vec6* acceleration, Vec6* out) {
+  using namespace multibody::rows;
+  for (int i = 0; i < tree.size(); ++i) {
+    Pack w, v, moment, force;
+    bias_force(tree[i].inertia, links[i].V, w, v);
+    momentum(tree[i].inertia, load3(acceleration[i].data()), load3(acceleration[i].data() + 3), moment,
+             force);
+    store(out[i].data(), (moment + w) - load3(wrench[i].data()));
+    store3(out[i].data() + 3, (force + v) - load3(wrench[i].data() + 3));
+  }
+}
+
 // What is left for each joint to carry.
 void find_joint_forces(const SystemData& s, WorkspaceData& w) {
-  FrameForces& f = w.frame;
-  for (int i = 0; i < s.tree.size(); ++i) {
-    const Inertia& I = s.tree[i].inertia;
-    f.joint[i] =
-        I.momentum(f.acceleration[i]) + cross_force(w.links[i].V, I.momentum(w.links[i].V)) - w.wrench[i];
-  }
+  std::vector<Vec6>& joint = w.frame.joint;
+  find_link_forces(s.tree, w.links.data(), w.wrench.data(), w.frame.acceleration.data(), joint.data());
   if (w.blocks) take_loop_forces(s, w);
   for (int i = s.tree.size() - 1; i >= 0; --i)
-    if (const int p = s.tree[i].parent; p >= 0) f.joint[p] += w.links[i].X_PM.force(f.joint[i]);
+    if (const int p = s.tree[i].parent; p >= 0) joint[p] += w.links[i].X_PM.force(joint[i]);
 }
 
 }  // namespace

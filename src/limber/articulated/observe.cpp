@@ -210,7 +210,7 @@ void observe(const System& system, const State& state, Workspace& workspace, res
              const StaticResult* rest) {
   const SystemData& s = system.data();
   WorkspaceData& w = workspace.data();
-  const bool at_rest = rest && rest->report.ok();
+  const bool at_rest = rest && rest->report.ok(), placed = w.at_start.has_links;
   if (s.asks_forces && !at_rest)
     find_frame_forces(s, state, w);  // and places the links
   else
@@ -227,6 +227,10 @@ void observe(const System& system, const State& state, Workspace& workspace, res
     observe::put_frame(at.rider_pose(static_cast<int>(r)), bodies + r, snapshot);
   observe::put_lines(s.traces, s.model, at, snapshot);
   observe::put_columns(s.model, s.columns, at, snapshot);
+  if (placed && !w.at_start.has_links) {  // the next step starts from where they stand
+    std::swap(w.links, w.at_start.links);
+    w.at_start.has_links = true;
+  }
 }
 
 }  // namespace limber::articulated
