@@ -138,7 +138,7 @@ VecX extended(const Case& c) {
   };
   std::vector<Pass> pass(tree.size());
   for (int i = 0; i < tree.size(); ++i) {
-    const Pose X = tree[i].X_PF * multibody::joint_transform(tree[i].kind, c.q.data() + tree[i].q);
+    const Pose X = tree[i].X_PF * multibody::joint_transform(tree[i], c.q.data() + tree[i].q);
     Mat3 p_cross;
     p_cross << 0, -X.p.z(), X.p.y(), X.p.z(), 0, -X.p.x(), -X.p.y(), X.p.x(), 0;
     const Eigen::Matrix<Real, 3, 3> R = X.R.cast<Real>();
@@ -148,7 +148,7 @@ VecX extended(const Case& c) {
     pass[i].I = tree[i].inertia.matrix().cast<Real>();
     pass[i].p = -c.wrench[i].cast<Real>();
     pass[i].S =
-        multibody::motion_subspace(tree[i].kind, c.q.data() + tree[i].q).leftCols(tree[i].dofs).cast<Real>();
+        multibody::motion_subspace(tree[i], c.q.data() + tree[i].q).leftCols(tree[i].dofs).cast<Real>();
   }
   for (int i = tree.size() - 1; i >= 0; --i) {
     Pass& b = pass[i];

@@ -258,7 +258,7 @@ TEST(Hand, BalancesTheSpringsOfAChain) {
     double largest = 0;
     for (int i = 0; i < tree.size(); ++i) {
       const multibody::Link& link = tree[i];
-      const multibody::Subspace S = multibody::motion_subspace(link.kind, state.q.data() + link.q);
+      const multibody::Subspace S = multibody::motion_subspace(link, state.q.data() + link.q);
       const Pose& X = links[i].X_WM;
       Vec6 force;
       force << X.R.transpose() * (pull.point - X.p).cross(pull.force), X.R.transpose() * pull.force;

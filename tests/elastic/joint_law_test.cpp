@@ -12,15 +12,14 @@ using testing::check_derivatives;
 using testing::FdOptions;
 using testing::Numbers;
 
-bool turns(JointKind kind) { return kind == JointKind::spherical || kind == JointKind::free; }
-
 // Along the rates of model/joint.h: plain coordinates add up, rotations and shifts move in M.
 JointConfiguration retract(JointKind kind, JointConfiguration c, const VecX& delta) {
-  if (!turns(kind)) {
+  if (!has_rotation_vector(kind)) {
     for (int i = 0; i < dof_count(kind); ++i) c.q[i] += delta[i];
     return c;
   }
   if (kind == JointKind::free) c.p += c.R * delta.tail<3>();
+  for (int i = 3; i < dof_count(kind); ++i) c.q[i] += delta[i];
   c.R = c.R * math::so3_exp(delta.head<3>());
   return c;
 }

@@ -36,8 +36,8 @@ inline Body random_body(Random& random, const std::string& name) {
   return body;
 }
 
-// n bodies; `reach` bounds how far back a parent may be (1: a chain); kinds cycle through all seven at
-// random.
+// n bodies; `reach` bounds how far back a parent may be (1: a chain); kinds are all that a
+// tree can have, at random.
 inline ModelParts random_tree(Random& random, int n, int reach) {
   ModelBuilder b;
   b.parts.gravity = VectorFunction::constant({0, 0, 0});
@@ -45,12 +45,13 @@ inline ModelParts random_tree(Random& random, int n, int reach) {
     const BodyId child = b.add(random_body(random, "body" + std::to_string(i)));
     Joint j;
     j.name = "joint" + std::to_string(i);
-    j.kind = all_joint_kinds[random.integer(7)];
+    j.kind = all_joint_kinds[random.integer(12)];  // the last one, distance, hangs no body
     const int back = 1 + random.integer(std::min(reach, i + 1));
     j.parent = BodyId{i - back};  // −1: the world
     j.child = child;
     j.X_PF = random.pose(0.5);
     j.X_BM = random.pose(0.5);
+    if (j.kind == JointKind::screw) j.pitch = random.uniform(0.5, 3) * (random.integer(2) ? 1 : -1);
     b.add(std::move(j));
   }
   return std::move(b.parts);

@@ -30,7 +30,7 @@ struct Subspace {
   Subspace(const multibody::Tree& tree, int link, int count, const double* q) : dofs(count) {
     if (count == 0) return;
     row = subspace_row(tree[link].kind);
-    if (row < 0) Eigen::Map<Mat6>{columns} = multibody::motion_subspace(tree[link].kind, q + tree[link].q);
+    if (row < 0) Eigen::Map<Mat6>{columns} = multibody::motion_subspace(tree[link], q + tree[link].q);
   }
   void times(const double* x, double* out) const {  // out += S x
     if (row >= 0) {
@@ -152,7 +152,7 @@ void Coefficients::place_joint(int i, const double* q) {
   const int l = node(i).link;
   if (l < 0) return;  // a weld: identity for ever
   const multibody::Link& link = (*tree_)[l];
-  store_pose(link.X_PF * multibody::joint_transform(link.kind, q + link.q), data(i) + at::X);
+  store_pose(link.X_PF * multibody::joint_transform(link, q + link.q), data(i) + at::X);
 }
 
 void Coefficients::update_matrices(int i, const JointInput& in) {

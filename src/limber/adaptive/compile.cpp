@@ -85,7 +85,7 @@ void set_weights(SystemData& s) {
       own[link.parent].extend(X.p);
     }
     const double size = far(own[i], X.p), reach = far(box[i], X.p);
-    const multibody::Subspace S = multibody::motion_subspace(link.kind, s.q0.data() + link.q);
+    const multibody::Subspace S = multibody::motion_subspace(link, s.q0.data() + link.q);
     for (int k = 0; k < link.dofs; ++k) {
       double& w = s.weight[link.v + k];
       const Vec6 column = S.col(k);

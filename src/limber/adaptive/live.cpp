@@ -12,7 +12,7 @@ namespace {
 Pose pose_of_link(const SystemData& s, const State& state, int link) {
   Pose X = Pose::identity();
   for (int i = link; i >= 0; i = s.tree[i].parent)
-    X = (s.tree[i].X_PF * multibody::joint_transform(s.tree[i].kind, state.q.data() + s.tree[i].q)) * X;
+    X = (s.tree[i].X_PF * multibody::joint_transform(s.tree[i], state.q.data() + s.tree[i].q)) * X;
   return X;
 }
 

@@ -70,7 +70,7 @@ void add_loop(const TiedLoop& loop, int tie, const Placed& at, double h, double 
   };
   Mat6 T;
   Vec6 gap;
-  const int n = multibody::closing_rows(loop.kind, X_FM, T, gap);
+  const int n = multibody::closing_rows({loop.kind}, X_FM, T, gap);
   for (int k = 0; k < n; ++k) {
     const bool turn = T.row(k).head<3>().cwiseAbs().maxCoeff() > 0;
     add(T.row(k).transpose(), 0, gap[k] / (h * h), turn ? size * size : 1);
@@ -80,8 +80,8 @@ void add_loop(const TiedLoop& loop, int tie, const Placed& at, double h, double 
   // The closing joint's own springs and dampers.
   double q[7];
   DofArray x;
-  multibody::closing_coordinates(loop.kind, X_FM, q, x);
-  const multibody::Subspace S = multibody::motion_subspace(loop.kind, q);
+  multibody::closing_coordinates({loop.kind}, X_FM, q, x);
+  const multibody::Subspace S = multibody::motion_subspace(loop.kind, 0, q);
   for (int k = 0; k < dof_count(loop.kind); ++k) {
     const double force = -loop.law.stiffness[k] * (x[k] - loop.law.rest[k]);
     const double kappa = h * h * loop.law.stiffness[k] + h * loop.law.damping[k];
@@ -243,7 +243,7 @@ double tie_energy(const SystemData& s, const std::vector<multibody::LinkMotion>&
     const Pose X_WB = loop.link_b < 0 ? Pose::identity() : links[loop.link_b].X_WM;
     double q[7];
     elastic::JointConfiguration c;
-    multibody::closing_coordinates(loop.kind, (X_WA * loop.X_AF).inverse() * (X_WB * loop.X_BM), q, c.q);
+    multibody::closing_coordinates({loop.kind}, (X_WA * loop.X_AF).inverse() * (X_WB * loop.X_BM), q, c.q);
     sum += elastic::joint_energy(loop.kind, loop.law, c);
   }
   return sum;

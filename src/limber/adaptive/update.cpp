@@ -21,7 +21,7 @@ void joint_law(const SystemData& s, int link, const double* q, double t, double 
   elastic::JointConfiguration c;
   const double* x = q + l.q;
   if (l.kind == JointKind::spherical || l.kind == JointKind::free) {
-    const Pose X = multibody::joint_transform(l.kind, x);
+    const Pose X = multibody::joint_transform(l, x);
     c.R = X.R;
     c.p = X.p;
   } else {
@@ -54,7 +54,7 @@ double elastic_energy(const SystemData& s, const double* q, const std::vector<mu
     const multibody::Link& l = s.tree[i];
     elastic::JointConfiguration c;
     if (l.kind == JointKind::spherical || l.kind == JointKind::free) {
-      const Pose X = multibody::joint_transform(l.kind, q + l.q);
+      const Pose X = multibody::joint_transform(l, q + l.q);
       c.R = X.R;
       c.p = X.p;
     } else {
@@ -196,7 +196,7 @@ Pose body_pose(const System& system, const State& state, Workspace& workspace, B
     // Along the linkage itself.
     Pose X = Pose::identity();
     for (int i = link; i >= 0; i = s.tree[i].parent)
-      X = (s.tree[i].X_PF * multibody::joint_transform(s.tree[i].kind, state.q.data() + s.tree[i].q)) * X;
+      X = (s.tree[i].X_PF * multibody::joint_transform(s.tree[i], state.q.data() + s.tree[i].q)) * X;
     return X * s.tree[link].X_MB;
   }
   // Coefficients are those of before the last step: bring the poses of the joints that moved up to date.

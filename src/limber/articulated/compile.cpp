@@ -41,7 +41,7 @@ void compile_joints(SystemData& s) {
   for (int i = 0; i < s.tree.size(); ++i) {
     const multibody::Link& link = s.tree[i];
     const JointLaw& law = s.model.joints()[i].law;
-    const bool rotation = link.kind == JointKind::spherical || link.kind == JointKind::free;
+    const bool rotation = has_rotation_vector(link.kind);
     for (int k = 0; k < link.dofs; ++k) {
       s.stiffness[link.v + k] = law.stiffness[k];
       s.damping[link.v + k] = law.damping[k];
@@ -110,6 +110,8 @@ void compile_loops(SystemData& s) {
     CompiledLoop c;
     c.name = loop.name;
     c.kind = loop.kind;
+    c.lead = loop.pitch / (2 * pi);
+    c.length = loop.length;
     c.a = loop.a.value;
     c.b = loop.b.value;
     c.X_AF = c.a >= 0 ? s.tree[c.a].X_MB * loop.X_AF : loop.X_AF;
@@ -119,7 +121,7 @@ void compile_loops(SystemData& s) {
     int limits = 0;
     for (int k = 0; k < d; ++k) {
       c.has_law = c.has_law || c.law.stiffness[k] > 0 || c.law.damping[k] > 0;
-      const bool rotation = c.kind == JointKind::spherical;
+      const bool rotation = has_rotation_vector(c.kind);
       const int index = static_cast<int>(s.loops.size());
       const auto add = [&](double bound, bool upper) {
         Limit limit;
@@ -131,11 +133,11 @@ void compile_loops(SystemData& s) {
         s.limits.push_back(limit);
         ++limits;
       };
-      if (c.law.upper[k] < inf && !(rotation && k > 0)) add(c.law.upper[k], true);
-      if (c.law.lower[k] > -inf && !rotation) add(c.law.lower[k], false);
+      if (c.law.upper[k] < inf && !(rotation && (k == 1 || k == 2))) add(c.law.upper[k], true);
+      if (c.law.lower[k] > -inf && !(rotation && k < 3)) add(c.law.lower[k], false);
     }
     if (c.has_law && c.a >= 0 && c.b >= 0) c.pair = pair_of(s, c.a, c.b);
-    s.pattern.loops.push_back({c.a, c.b, limits > 0 ? 6 : 6 - d});
+    s.pattern.loops.push_back({c.a, c.b, limits > 0 ? 6 : closing_row_count(c.kind)});
     s.loops.push_back(std::move(c));
   }
 }

@@ -14,17 +14,8 @@ namespace {
 
 using multibody::Link;
 
-bool has_rotation_vector(JointKind kind) { return kind == JointKind::spherical || kind == JointKind::free; }
-
 elastic::JointConfiguration configuration(const Link& link, const double* q) {
-  elastic::JointConfiguration c;
-  if (has_rotation_vector(link.kind)) {
-    c.R = math::to_matrix(Quat(q[0], q[1], q[2], q[3]));
-    if (link.kind == JointKind::free) c.p = Vec3(q[4], q[5], q[6]);
-  } else {
-    std::copy_n(q, link.dofs, c.q.begin());
-  }
-  return c;
+  return elastic::configuration_of(link.kind, q);
 }
 
 // Adds −gradient − ahead·H v to tau and k·H to the block, for a law with rotations.
@@ -251,7 +242,7 @@ void add_loop_laws(const SystemData& s, const Weights& weights, WorkspaceData& w
       for (int j = 0; j < d; ++j)
         Q(i, j) = weights.k * H(i, j) + (i == j ? weights.d * loop.law.damping[i] : 0);
     }
-    multibody::Subspace S = multibody::motion_subspace(loop.kind, at.q);  // into world axes
+    multibody::Subspace S = multibody::closing_axes(loop.joint(), at.q);  // into world axes
     for (int k = 0; k < d; ++k) {
       S.col(k).head<3>() = at.R_WM * S.col(k).head<3>().eval();
       S.col(k).tail<3>() = at.R_WM * S.col(k).tail<3>().eval();
@@ -396,6 +387,7 @@ double servo_force(const CompiledDrive& d, const Link& link, int k, const double
     const Vec3 omega = R_error.transpose() * (math::so3_jacobian(target) * Vec3(rate(0), rate(1), rate(2)));
     return -drive.kp[k] * theta[k] + drive.kd[k] * (omega[k] - v[k]);
   }
+  if (link.kind != JointKind::free) return drive.kp[k] * (at(k) - c.q[k]) + drive.kd[k] * (rate(k) - v[k]);
   const Vec3 error = c.R.transpose() * (Vec3(at(3), at(4), at(5)) - c.p);
   const Vec3 speed = c.R.transpose() * Vec3(rate(3), rate(4), rate(5));
   return drive.kp[k] * error[k - 3] + drive.kd[k] * (speed[k - 3] - v[k]);

@@ -13,11 +13,11 @@ int add_limit_row(const SystemData& s, const Limit& limit, const LoopState& at,
   multibody::LoopRows& rows = system.loops[limit.loop];
   if (rows.rows == 6) return -1;
   Vec6 along;
-  if (loop.kind == JointKind::spherical) {
+  if (has_rotation_vector(loop.kind) && limit.dof == 0) {
     const Vec3 theta(at.x[0], at.x[1], at.x[2]);
     along << (theta.norm() > 0 ? Vec3(theta.normalized()) : Vec3(Vec3::UnitX())), Vec3::Zero();
   } else {
-    along = multibody::motion_subspace(loop.kind, at.q).col(limit.dof);
+    along = multibody::closing_axes(loop.joint(), at.q).col(limit.dof);
   }
   Vec6 wrench;
   wrench << at.R_WM * along.head<3>(), at.R_WM * along.tail<3>();
@@ -33,12 +33,12 @@ double limit_coordinate(const SystemData& s, const Limit& limit, const double* q
                         const std::vector<LoopState>* loops) {
   if (limit.loop >= 0) {
     const DofArray& x = (*loops)[limit.loop].x;
-    if (s.loops[limit.loop].kind == JointKind::spherical) return Vec3(x[0], x[1], x[2]).norm();
+    if (has_rotation_vector(s.loops[limit.loop].kind) && limit.dof == 0) return Vec3(x[0], x[1], x[2]).norm();
     return x[limit.dof];
   }
   const multibody::Link& link = s.tree[limit.link];
   const double* x = q + link.q;
-  const bool rotation = link.kind == JointKind::spherical || link.kind == JointKind::free;
+  const bool rotation = has_rotation_vector(link.kind);
   if (!rotation) return x[limit.dof];
   if (limit.dof == 0) return math::quat_log(Quat(x[0], x[1], x[2], x[3])).norm();
   return x[4 + limit.dof - 3];
@@ -49,12 +49,14 @@ Vec6 limit_row(const SystemData& s, const Limit& limit, const double* q) {
   const multibody::Link& link = s.tree[limit.link];
   const double* x = q + link.q;
   Vec6 row = Vec6::Zero();
-  const bool rotation = link.kind == JointKind::spherical || link.kind == JointKind::free;
+  const bool rotation = has_rotation_vector(link.kind);
   if (!rotation) {
     row[limit.dof] = 1;
   } else if (limit.dof == 0) {
     const Vec3 theta = math::quat_log(Quat(x[0], x[1], x[2], x[3]));
     row.head<3>() = theta.norm() > 0 ? Vec3(theta.normalized()) : Vec3::UnitX();
+  } else if (link.kind != JointKind::free) {
+    row[limit.dof] = 1;
   } else {
     row.tail<3>() = math::to_matrix(Quat(x[0], x[1], x[2], x[3])).row(limit.dof - 3).transpose();
   }

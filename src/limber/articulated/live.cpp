@@ -19,36 +19,12 @@ void update_links(const SystemData& s, const State& state, WorkspaceData& w) {
 
 // A coordinate that lies where the joint does not move is left out: the nearest pose that the joint can take.
 void coordinates_of(const multibody::Link& link, const Pose& X_FM, double* q) {
-  const Mat3& R = X_FM.R;
   DofArray x{};
-  switch (link.kind) {
-    case JointKind::fixed:
-      return;
-    case JointKind::revolute:
-      x[0] = math::atan2(R(1, 0) - R(0, 1), R(0, 0) + R(1, 1));
-      break;
-    case JointKind::prismatic:
-      x[0] = X_FM.p.z();
-      break;
-    case JointKind::universal:
-      x[0] = math::atan2(R(2, 1), R(1, 1));
-      x[1] = math::atan2(R(0, 2), R(0, 0));
-      break;
-    case JointKind::planar:
-      x[0] = X_FM.p.x();
-      x[1] = X_FM.p.y();
-      x[2] = math::atan2(R(1, 0) - R(0, 1), R(0, 0) + R(1, 1));
-      break;
-    case JointKind::spherical:
-    case JointKind::free: {
-      const Vec3 theta = math::so3_log(R);
-      std::copy_n(theta.data(), 3, x.begin());
-      std::copy_n(X_FM.p.data(), 3, x.begin() + 3);
-      break;
-    }
-  }
+  double as_tree[7];
+  multibody::closing_coordinates({link.kind, link.lead, 0}, X_FM, as_tree, x);
   // An angle of more than half a turn keeps its turns: the nearest to where it was.
-  if (link.kind == JointKind::revolute) x[0] += 2 * pi * std::round((q[0] - x[0]) / (2 * pi));
+  if (link.kind == JointKind::revolute || link.kind == JointKind::cylindrical)
+    x[0] += 2 * pi * std::round((q[0] - x[0]) / (2 * pi));
   multibody::set_coordinates(link, x, q);
 }
 
@@ -63,7 +39,7 @@ void coordinates_from(const SystemData& s, const FrameIndex& frames, const resul
     const Pose X_WB{math::to_matrix(at.rotations[f]), at.positions[f]};
     const Pose X_WF = link.parent >= 0 ? X_WM[link.parent] * link.X_PF : link.X_PF;
     coordinates_of(link, X_WF.inverse() * (X_WB * link.X_MB.inverse()), q.data() + link.q);
-    X_WM[i] = X_WF * multibody::joint_transform(link.kind, q.data() + link.q);
+    X_WM[i] = X_WF * multibody::joint_transform(link, q.data() + link.q);
   }
 }
 

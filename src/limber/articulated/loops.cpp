@@ -16,9 +16,9 @@ void place_loops(const SystemData& s, const std::vector<LinkMotion>& links, std:
     at.X_FM = {X_WF.R.transpose() * X_WM.R, X_WF.R.transpose() * (X_WM.p - X_WF.p)};
     at.R_WM = X_WM.R;
     at.p_W = X_WM.p;
-    multibody::closing_coordinates(loop.kind, at.X_FM, at.q, at.x);
+    multibody::closing_coordinates(loop.joint(), at.X_FM, at.q, at.x);
     Mat6 T;
-    multibody::closing_rows(loop.kind, at.X_FM, T, at.gap);
+    multibody::closing_rows(loop.joint(), at.X_FM, T, at.gap);
   }
 }
 
@@ -27,7 +27,7 @@ multibody::LoopRows loop_rows(const CompiledLoop& loop, const LoopState& at, con
   multibody::LoopRows rows;
   Mat6 T;
   Vec6 gap;
-  rows.rows = multibody::closing_rows(loop.kind, at.X_FM, T, gap);
+  rows.rows = multibody::closing_rows(loop.joint(), at.X_FM, T, gap);
   for (int r = 0; r < rows.rows; ++r) {
     Vec6 wrench;
     wrench << at.R_WM * T.row(r).head<3>().transpose(), at.R_WM * T.row(r).tail<3>().transpose();
@@ -42,9 +42,9 @@ double largest_gap(const SystemData& s, const std::vector<LoopState>& loops, int
   for (std::size_t l = 0; l < s.loops.size(); ++l) {
     Mat6 T;
     Vec6 gap;
-    const int n = multibody::closing_rows(s.loops[l].kind, loops[l].X_FM, T, gap);
+    const int n = multibody::closing_rows(s.loops[l].joint(), loops[l].X_FM, T, gap);
     for (int r = 0; r < n; ++r) {
-      const bool turn = T.row(r).head<3>().cwiseAbs().maxCoeff() > 0;
+      const bool turn = T.row(r).tail<3>().isZero(0);
       const double size = std::abs(gap[r]) * (turn ? s.size : 1);
       if (!(size <= largest)) {
         largest = size;
@@ -57,10 +57,8 @@ double largest_gap(const SystemData& s, const std::vector<LoopState>& loops, int
 
 elastic::JointConfiguration loop_configuration(const CompiledLoop& loop, const LoopState& at) {
   elastic::JointConfiguration c;
-  if (loop.kind == JointKind::spherical)
-    c.R = at.X_FM.R;
-  else
-    c.q = at.x;
+  if (has_rotation_vector(loop.kind)) c.R = at.X_FM.R;
+  c.q = at.x;
   return c;
 }
 
@@ -78,25 +76,24 @@ static Vec6 twist_at_loop(const LoopState& at, int link, const std::vector<LinkM
 Vec6 loop_rates(const SystemData& s, int l, const LoopState& at, const std::vector<LinkMotion>& links) {
   const CompiledLoop& loop = s.loops[l];
   const Vec6 relative = twist_at_loop(at, loop.b, links) - twist_at_loop(at, loop.a, links);
-  const multibody::Subspace S = multibody::motion_subspace(loop.kind, at.q);
+  const multibody::Subspace P = multibody::closing_axes(loop.joint(), at.q);
   Vec6 rates = Vec6::Zero();
   const int d = dof_count(loop.kind);
-  rates.head(d) = S.leftCols(d).transpose() * relative;
+  rates.head(d) = P.leftCols(d).transpose() * relative;
   return rates;
 }
 
-// M moves with b: seen from it a's twist changes by −V_rel × V_a beside a's own rate. On the loop V_rel = S
-// rates.
+// M moves with b: seen from it a's twist changes by −V_rel × V_a beside a's own rate.
 Vec6 loop_acceleration_bias(const SystemData& s, int l, const LoopState& at,
                             const std::vector<LinkMotion>& links) {
   const CompiledLoop& loop = s.loops[l];
   const Vec6 V_a = twist_at_loop(at, loop.a, links);
   const Vec6 relative = twist_at_loop(at, loop.b, links) - V_a;
-  const Vec6 rates = loop_rates(s, l, at, links);
   Mat6 T;
   Vec6 gap;
-  multibody::closing_rows(loop.kind, at.X_FM, T, gap);
-  return T * (cross_motion(relative, V_a) - multibody::joint_twist_rate(loop.kind, at.q, rates.data()));
+  multibody::closing_rows(loop.joint(), at.X_FM, T, gap);
+  return T * cross_motion(relative, V_a) -
+         multibody::closing_row_rates(loop.joint(), at.X_FM, at.q, T, relative);
 }
 
 Vec6 loop_force(const SystemData& s, int l, const LoopState& at, const Vec6& rates) {

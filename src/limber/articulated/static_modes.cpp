@@ -159,7 +159,7 @@ std::unique_ptr<multibody::SmallMotion> Equilibrium::small_motion(const std::vec
     const CompiledLoop& loop = s_.loops[l];
     const int d = dof_count(loop.kind);
     const Mat6 H = elastic::joint_hessian_psd(loop.kind, loop.law, loop_configuration(loop, loops_[l]));
-    const multibody::Subspace S = multibody::motion_subspace(loop.kind, loops_[l].q);
+    const multibody::Subspace S = multibody::motion_subspace(loop.kind, loop.lead, loops_[l].q);
     Mat6 axes = Mat6::Zero();
     for (int k = 0; k < d; ++k) {
       Vec6 axis;

@@ -52,8 +52,7 @@ Equilibrium::Equilibrium(const SystemData& s, const State& state, WorkspaceData&
   circulatory_ = !s_.wind_shapes.empty() || std::any_of(s_.loads.begin(), s_.loads.end(), [](const auto& l) {
     return l.follows || !l.moment.is_zero();
   }) || std::any_of(s_.drives.begin(), s_.drives.end(), [&](const CompiledDrive& d) {
-    const JointKind kind = s_.tree[d.link].kind;  // torques in axes that turn
-    return kind == JointKind::spherical || kind == JointKind::free;
+    return has_rotation_vector(s_.tree[d.link].kind);  // torques in axes that turn
   });
 }
 

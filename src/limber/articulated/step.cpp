@@ -313,7 +313,7 @@ bool Stepper::solve_accelerations(const Stage& stage, bool euler, bool factor) {
   if (has_loops()) {
     if (stage.rows == Rows::acceleration) {  // T (S a + …) = 0; b.twist: φ̇ of the iterate before
       for (std::size_t l = 0; l < s_.loops.size(); ++l) {
-        const int rows = 6 - dof_count(s_.loops[l].kind);
+        const int rows = closing_row_count(s_.loops[l].kind);
         const Vec6 rate = multibody::loop_times(b.system, static_cast<int>(l), b.twist.data());
         const Vec6 bias = loop_acceleration_bias(s_, static_cast<int>(l), b.loops[l], w_.links);
         b.rhs.g[l].head(rows) = -(rate + bias).head(rows);
@@ -322,14 +322,14 @@ bool Stepper::solve_accelerations(const Stage& stage, bool euler, bool factor) {
       const std::vector<double>& v = euler ? state_.v : w_.v_mid;
       multibody::jacobian_times(b.system, v.data(), b.twist.data());
       for (std::size_t l = 0; l < s_.loops.size(); ++l) {
-        const int rows = 6 - dof_count(s_.loops[l].kind);
+        const int rows = closing_row_count(s_.loops[l].kind);
         const Vec6 rate = multibody::loop_times(b.system, static_cast<int>(l), b.twist.data());
         b.rhs.g[l].head(rows) = -rate.head(rows) / c;
         if (euler) b.rhs.g[l].head(rows) -= b.loops[l].gap.head(rows) / (h * h);
       }
     } else if (stage.ends_there) {
       for (std::size_t l = 0; l < s_.loops.size(); ++l) {
-        const int rows = 6 - dof_count(s_.loops[l].kind);
+        const int rows = closing_row_count(s_.loops[l].kind);
         b.rhs.g[l].head(rows) = -b.loops[l].gap.head(rows) / (c * c);
       }
     } else {  // midpoint: q₁ = q₀ ⊕ h v
@@ -337,7 +337,7 @@ bool Stepper::solve_accelerations(const Stage& stage, bool euler, bool factor) {
       follow_motions(stage.t + h / 2);
       place_end();
       for (std::size_t l = 0; l < s_.loops.size(); ++l) {
-        const int rows = 6 - dof_count(s_.loops[l].kind);
+        const int rows = closing_row_count(s_.loops[l].kind);
         b.rhs.g[l].head(rows) = -2 * b.loops_end[l].gap.head(rows) / (h * h);
       }
     }

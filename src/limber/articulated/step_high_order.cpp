@@ -68,7 +68,7 @@ const Tableau& tableau_of(Integrator integrator) {
 Vec6 bracket(JointKind kind, const Vec6& u, const Vec6& v) {
   if (kind == JointKind::free) return cross_motion(u, v);
   Vec6 out = Vec6::Zero();
-  if (kind == JointKind::spherical) out.head<3>() = u.head<3>().cross(v.head<3>());
+  if (has_rotation_vector(kind)) out.head<3>() = u.head<3>().cross(v.head<3>());
   return out;
 }
 
@@ -80,7 +80,7 @@ bool Stepper::rates_along(const std::vector<double>& u, const std::vector<double
   k = v;
   bool depends = false;
   for (const Link& link : tree_.links()) {
-    if (link.kind != JointKind::spherical && link.kind != JointKind::free) continue;
+    if (!has_rotation_vector(link.kind)) continue;
     depends = true;
     Vec6 x = Vec6::Zero(), y = Vec6::Zero();
     std::copy_n(u.data() + link.v, link.dofs, x.data());

@@ -12,6 +12,7 @@
 #include "limber/elastic/spring_law.h"
 #include "limber/math/anderson.h"
 #include "limber/multibody/aba.h"
+#include "limber/multibody/closing_joint.h"
 #include "limber/multibody/gaba.h"
 #include "limber/multibody/many_loops.h"
 #include "limber/multibody/parallel_walk.h"
@@ -63,11 +64,13 @@ struct PairSpring {
 struct CompiledLoop {
   std::string name;
   JointKind kind = JointKind::spherical;
-  int a = -1, b = -1;  // links; −1: the world
-  Pose X_AF, X_BM;     // in the links' own M (the world's frame)
+  double lead = 0, length = 0;  // of a screw, a shift a radian; of a distance [m]
+  int a = -1, b = -1;           // links; −1: the world
+  Pose X_AF, X_BM;              // in the links' own M (the world's frame)
   JointLaw law;
   bool has_law = false;
   int pair = -1;  // in the pattern, where its law ties two links
+  multibody::ClosingJoint joint() const { return {kind, lead, length}; }
 };
 
 // Where a loop's frames stand: computed from the links' poses.
@@ -77,7 +80,7 @@ struct LoopState {
   Vec3 p_W;          // origin of M
   double q[7] = {};  // coordinates of the closing joint, as a tree joint's
   DofArray x{};      // the same with rotation vectors
-  Vec6 gap;          // (6 − dofs) rows
+  Vec6 gap;          // closing_row_count rows
 };
 
 struct CompiledRider {

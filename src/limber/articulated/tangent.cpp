@@ -122,16 +122,12 @@ class Assembly {
       const Link& link = s_.tree[i];
       const int d = link.dofs;
       double* B = K_.joint.data() + link.block;
-      const bool rotation = link.kind == JointKind::spherical || link.kind == JointKind::free;
-      if (!rotation) {
+      if (!has_rotation_vector(link.kind)) {
         for (int k = 0; k < d; ++k) B[k * d + k] += s_.stiffness[link.v + k];
         continue;
       }
       if (!s_.has_rotation_law[i]) continue;
-      elastic::JointConfiguration c;
-      const double* q = q_ + link.q;
-      c.R = math::to_matrix(Quat(q[0], q[1], q[2], q[3]));
-      if (link.kind == JointKind::free) c.p = Vec3(q[4], q[5], q[6]);
+      const elastic::JointConfiguration c = elastic::configuration_of(link.kind, q_ + link.q);
       const JointLaw& law = s_.model.joints()[i].law;
       const Mat6 H = material_ ? elastic::joint_hessian_psd(link.kind, law, c)
                                : elastic::joint_hessian(link.kind, law, c);
@@ -163,18 +159,11 @@ class Assembly {
     for (int i = s_.tree.size() - 1; i >= 0; --i) {
       const Link& link = s_.tree[i];
       const Mat3& R = w_.links[i].X_WM.R;
-      if (link.kind == JointKind::universal || link.kind == JointKind::planar) {
+      if (multibody::axes_turn(link.kind)) {
         Vec6 f;
         f << R.transpose() * F[i].head<3>(), R.transpose() * F[i].tail<3>();
-        const auto Q = [&](int k, int l) {
-          double v[3] = {0, 0, 0};
-          v[k] = 1, v[l] = 1;
-          return f.dot(multibody::joint_twist_rate(link.kind, q_ + link.q, v));
-        };
-        for (int k = 0; k < link.dofs; ++k)
-          for (int l = 0; l < link.dofs; ++l)
-            K_.joint[link.block + l * link.dofs + k] -=
-                k == l ? Q(k, k) : 0.5 * (Q(k, l) - Q(k, k) - Q(l, l));
+        Eigen::Map<Eigen::MatrixXd> B(K_.joint.data() + link.block, link.dofs, link.dofs);
+        add_axes_rate(link.kind, q_ + link.q, f, B);
       }
       if (link.parent < 0) continue;
       const Vec3 r = K_.origin[i] - K_.origin[link.parent];
@@ -222,8 +211,9 @@ class Assembly {
     const CompiledLoop& loop = s_.loops[l];
     if (!loop.has_law) return;
     const int d = dof_count(loop.kind);
-    const Mat6 H = elastic::joint_hessian_psd(loop.kind, loop.law, loop_configuration(loop, at));
-    multibody::Subspace S = multibody::motion_subspace(loop.kind, at.q);
+    const Vec6 force = loop_force(s_, l, at, Vec6::Zero());
+    const Mat6 H = loop_hessian(loop, at, force);
+    const multibody::Subspace S = multibody::closing_axes(loop.joint(), at.q);
     Mat6 on_a = Mat6::Zero(), on_b = Mat6::Zero();
     for (int k = 0; k < d; ++k) {
       Vec6 axis;
@@ -237,12 +227,45 @@ class Assembly {
     if (loop.b >= 0) K_.diagonal[loop.b] += on_b * Q * on_b.transpose();
     if (pair >= 0) off(pair, loop.a, loop.b, -on_a * Q * on_b.transpose());
     if (material_) return;
+    if (pair >= 0) {
+      // Turned by α at a and β at b, R changes by β − α − ½ α × β: the torque g of the law adds −½ g·(α × β).
+      Mat6 block = Mat6::Zero();
+      block.topLeftCorner<3, 3>() = -0.5 * math::skew(at.R_WM * (S.leftCols(d) * force.head(d)).head<3>());
+      off(pair, loop.a, loop.b, block);
+    }
     // A sliding joint's force turns with a.
-    const Vec6 force = loop_force(s_, l, at, Vec6::Zero());
     const Mat3 R_F = at.R_WM * at.X_FM.R.transpose();
     if (loop.kind == JointKind::prismatic) sliding_row(loop, at, pair, R_F.col(2), -force[0]);
+    if (loop.kind == JointKind::cylindrical) sliding_row(loop, at, pair, R_F.col(2), -force[1]);
+    if (loop.kind == JointKind::point_on_line) sliding_row(loop, at, pair, R_F.col(2), -force[3]);
     if (loop.kind == JointKind::planar)
       for (int k = 0; k < 2; ++k) sliding_row(loop, at, pair, R_F.col(k), -force[k]);
+    if (loop.kind == JointKind::point_on_plane)
+      for (int k = 0; k < 2; ++k) sliding_row(loop, at, pair, R_F.col(k), -force[3 + k]);
+  }
+
+  // Of a closing joint's law in its rates; the exact one has the force on the turning axes in it.
+  Mat6 loop_hessian(const CompiledLoop& loop, const LoopState& at, const Vec6& force) const {
+    const elastic::JointConfiguration c = loop_configuration(loop, at);
+    if (material_) return elastic::joint_hessian_psd(loop.kind, loop.law, c);
+    Mat6 H = elastic::joint_hessian(loop.kind, loop.law, c);
+    H = (0.5 * (H + H.transpose())).eval();
+    if (loop.kind == JointKind::universal || loop.kind == JointKind::constant_velocity)
+      add_axes_rate(loop.kind, at.q, -(multibody::closing_axes(loop.joint(), at.q) * force), H);
+    return H;
+  }
+
+  // −f·S̊(a) b, symmetric: from its values for a = b.
+  template <class Block>
+  static void add_axes_rate(JointKind kind, const double* q, const Vec6& f, Block& B) {
+    const auto Q = [&](int k, int l) {
+      double v[6] = {};
+      v[k] = 1, v[l] = 1;
+      return f.dot(multibody::joint_twist_rate(kind, q, v));
+    };
+    for (int k = 0; k < dof_count(kind); ++k)
+      for (int l = 0; l < dof_count(kind); ++l)
+        B(k, l) -= k == l ? Q(k, k) : 0.5 * (Q(k, l) - Q(k, k) - Q(l, l));
   }
 
   void loop_geometry(const CompiledLoop& loop, const LoopState& at, const Vec6& lambda, int pair) {
@@ -276,6 +299,28 @@ class Assembly {
         sliding_row(loop, at, pair, R_F.col(0), lambda[3]);
         sliding_row(loop, at, pair, R_F.col(1), lambda[4]);
         break;
+      case JointKind::cylindrical:
+      case JointKind::screw:  // its angle's second derivative vanishes where the axes stay aligned
+        tilt_row(loop, pair, R_F.col(2), lambda[0] * R_M.col(1) - lambda[1] * R_M.col(0));
+        for (int k = 0; k < closing_row_count(loop.kind) - 2; ++k)
+          sliding_row(loop, at, pair, R_F.col(k), lambda[2 + k]);
+        break;
+      case JointKind::point_on_line:
+        for (int k = 0; k < 2; ++k) sliding_row(loop, at, pair, R_F.col(k), lambda[k]);
+        break;
+      case JointKind::point_on_plane:
+        sliding_row(loop, at, pair, R_F.col(2), lambda[0]);
+        break;
+      case JointKind::constant_velocity: {  // 2 z = (y_F·x_M − x_F·y_M)/2w, and z = 0
+        const double share = 0.5 * lambda[0] / math::to_quat(at.X_FM.R).w();
+        tilt_row(loop, pair, R_F.col(1), share * R_M.col(0));
+        tilt_row(loop, pair, R_F.col(0), -share * R_M.col(1));
+        point(lambda.segment<3>(1));
+        break;
+      }
+      case JointKind::distance:
+        rod_row(loop, at, pair, lambda[0]);
+        break;
       case JointKind::free:
         break;
     }
@@ -290,6 +335,18 @@ class Assembly {
     Mat6 block = Mat6::Zero();
     block.topLeftCorner<3, 3>() = z.dot(w) * Mat3::Identity() - w * z.transpose();
     off(pair, loop.a, loop.b, block);
+  }
+
+  // Second derivative of λ |x_M − x_F|.
+  void rod_row(const CompiledLoop& loop, const LoopState& at, int pair, double lambda) {
+    const Vec3 d = at.R_WM * (at.X_FM.R.transpose() * at.X_FM.p), n = d.normalized(), x_F = at.p_W - d;
+    const Mat3 Q = (lambda / d.norm()) * (Mat3::Identity() - n * n.transpose());
+    const Vec3 r_a = arm(loop.a, x_F), r_b = arm(loop.b, at.p_W);
+    if (loop.a >= 0) K_.diagonal[loop.a] += between(r_a, Q, r_a);
+    if (loop.b >= 0) K_.diagonal[loop.b] += between(r_b, Q, r_b);
+    if (pair >= 0) off(pair, loop.a, loop.b, -between(r_a, Q, r_b));
+    dead_force(loop.a, r_a, lambda * n);
+    dead_force(loop.b, r_b, -lambda * n);
   }
 
   // Second derivative of λ e·(x_M − x_F), e turning with a.

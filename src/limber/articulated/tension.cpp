@@ -46,7 +46,7 @@ void Stepper::place_accelerations(const double* q) {
     Vec6& a = w_.a_body[i];
     a = w_.links[i].c;
     if (link.parent >= 0) a += w_.links[i].X_PM.inverse_motion(w_.a_body[link.parent]);
-    a += multibody::joint_twist(link.kind, q + link.q, w_.a.data() + link.v);  // S a
+    a += multibody::joint_twist(link.kind, link.lead, q + link.q, w_.a.data() + link.v);  // S a
   }
 }
 

@@ -102,7 +102,7 @@ void System::link_bodies() {
     // θ counts from where the spring has no moment.
     Pose rest = F;
     const bool hinge = j.kind == JointKind::revolute;
-    rest.R = F.R * joint_pose(j.kind, j.law.rest).R;
+    rest.R = F.R * joint_pose(j.kind, j.pitch, j.law.rest).R;
     const Vec3 k = hinge ? Vec3(j.law.stiffness[0], j.law.stiffness[0], j.law.stiffness[0])
                          : Vec3(j.law.stiffness[0], j.law.stiffness[1], j.law.stiffness[2]);
     bodies_[i] = {structure_.links.add(parent.link, rest, k, hinge, j.name), j.X_BM.inverse()};

@@ -52,6 +52,12 @@ ClosureRows rows_of(JointKind kind) {
     case JointKind::planar:
       return {1, 2, false, 2, {x_on_z, y_on_z, about_z}};
     case JointKind::free:
+    case JointKind::cylindrical:  // from here on refused by the table of features
+    case JointKind::screw:
+    case JointKind::point_on_line:
+    case JointKind::point_on_plane:
+    case JointKind::constant_velocity:
+    case JointKind::distance:
       break;
   }
   return {0, 0, true, 0, {about_x, about_y, about_z}};

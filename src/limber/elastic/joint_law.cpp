@@ -1,5 +1,7 @@
 #include "limber/elastic/joint_law.h"
 
+#include <algorithm>
+
 #include "limber/math/so3.h"
 
 namespace limber::elastic {
@@ -9,8 +11,6 @@ using math::skew;
 using math::so3_exp;
 using math::so3_jacobian_inverse;
 using math::so3_log;
-
-bool has_rotation(JointKind kind) { return kind == JointKind::spherical || kind == JointKind::free; }
 
 Vec3 triple(const DofArray& a, int first) { return {a[first], a[first + 1], a[first + 2]}; }
 
@@ -22,13 +22,27 @@ Vec3 rotation_from_rest(const JointLaw& law, const JointConfiguration& c) {
 
 }  // namespace
 
+JointConfiguration configuration_of(JointKind kind, const double* q) {
+  JointConfiguration c;
+  if (!has_rotation_vector(kind)) {
+    std::copy_n(q, dof_count(kind), c.q.begin());
+    return c;
+  }
+  c.R = math::to_matrix(Quat(q[0], q[1], q[2], q[3]));
+  if (kind == JointKind::free)
+    c.p = Vec3(q[4], q[5], q[6]);
+  else
+    std::copy_n(q + 4, dof_count(kind) - 3, c.q.begin() + 3);
+  return c;
+}
+
 double joint_energy(JointKind kind, const JointLaw& law, const JointConfiguration& c) {
   return joint_energy_gradient(kind, law, c).energy;
 }
 
 JointLawValue joint_energy_gradient(JointKind kind, const JointLaw& law, const JointConfiguration& c) {
   JointLawValue out;
-  if (!has_rotation(kind)) {
+  if (!has_rotation_vector(kind)) {
     for (int i = 0; i < dof_count(kind); ++i) {
       const double x = c.q[i] - law.rest[i];
       out.gradient[i] = law.stiffness[i] * x;
@@ -52,13 +66,19 @@ JointLawValue joint_energy_gradient(JointKind kind, const JointLaw& law, const J
     const Vec3 w = triple(law.stiffness, 3).cwiseProduct(x);
     out.energy += 0.5 * x.dot(w);
     out.gradient.tail<3>() = c.R.transpose() * w;
+    return out;
+  }
+  for (int i = 3; i < dof_count(kind); ++i) {
+    const double x = c.q[i] - law.rest[i];
+    out.gradient[i] = law.stiffness[i] * x;
+    out.energy += 0.5 * out.gradient[i] * x;
   }
   return out;
 }
 
 Mat6 joint_hessian(JointKind kind, const JointLaw& law, const JointConfiguration& c) {
   Mat6 H = Mat6::Zero();
-  if (!has_rotation(kind)) {
+  if (!has_rotation_vector(kind)) {
     for (int i = 0; i < dof_count(kind); ++i) H(i, i) = law.stiffness[i];
     return H;
   }
@@ -76,13 +96,15 @@ Mat6 joint_hessian(JointKind kind, const JointLaw& law, const JointConfiguration
     const Mat3 KR = kp.asDiagonal() * c.R;
     H.block<3, 3>(3, 0) = skew(c.R.transpose() * w);
     H.block<3, 3>(3, 3) = c.R.transpose() * KR;
+    return H;
   }
+  for (int i = 3; i < dof_count(kind); ++i) H(i, i) = law.stiffness[i];
   return H;
 }
 
 Mat6 joint_hessian_psd(JointKind kind, const JointLaw& law, const JointConfiguration& c) {
   Mat6 H = Mat6::Zero();
-  if (!has_rotation(kind)) {
+  if (!has_rotation_vector(kind)) {
     for (int i = 0; i < dof_count(kind); ++i) H(i, i) = law.stiffness[i];
     return H;
   }
@@ -95,7 +117,9 @@ Mat6 joint_hessian_psd(JointKind kind, const JointLaw& law, const JointConfigura
   if (kind == JointKind::free) {
     const Mat3 KR = triple(law.stiffness, 3).asDiagonal() * c.R;
     H.block<3, 3>(3, 3) = c.R.transpose() * KR;
+    return H;
   }
+  for (int i = 3; i < dof_count(kind); ++i) H(i, i) = law.stiffness[i];
   return H;
 }
 

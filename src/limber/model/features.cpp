@@ -11,7 +11,6 @@ namespace {
 
 using Places = std::vector<Place>;
 
-bool is_ball(JointKind kind) { return kind == JointKind::spherical || kind == JointKind::free; }
 bool any_of(JointKind kind, const DofArray& a) {
   return std::any_of(a.begin(), a.begin() + dof_count(kind), [](double x) { return x != 0; });
 }
@@ -40,6 +39,13 @@ template <class When>
 void of_loops(const Model& m, Places& out, const char* field, const When& when) {
   for (const Loop& l : m.loops())
     if (when(l)) out.push_back({"loop", l.name, field});
+}
+template <JointKind kind>
+void of_kind(const Model& m, Places& out) {
+  of_joints(m, out, "type", [](const Joint& j) { return j.kind == kind; });
+  of_loops(m, out, "type", [](const Loop& l) { return l.kind == kind; });
+  for (const Tie& t : m.ties())
+    if (t.kind == kind) out.push_back({"tie", t.name, "type"});
 }
 template <class When>
 void of_springs(const Model& m, Places& out, const char* field, const When& when) {
@@ -125,6 +131,12 @@ const Feature table[] = {
   {"friction of a body", "...y.y.", [](const Model& m, Places& out) {
      of_bodies(m, out, "friction", [](const Body& b) { return b.friction.has_value(); }); }},
 
+  {"cylindrical joint", ".yyyy..", of_kind<JointKind::cylindrical>},
+  {"screw", ".yyyy..", of_kind<JointKind::screw>},
+  {"joint of a point on a line", ".yyyy..", of_kind<JointKind::point_on_line>},
+  {"joint of a point on a plane", ".yyyy..", of_kind<JointKind::point_on_plane>},
+  {"constant velocity joint", ".yyyy..", of_kind<JointKind::constant_velocity>},
+  {"distance", ".yy....", of_kind<JointKind::distance>},
   {"stiffness of a joint", "yyyooyy", [](const Model& m, Places& out) {
      of_joints(m, out, "stiffness", [](const Joint& j) { return j.kind != JointKind::free && any_of(j.kind, j.law.stiffness); }); }},
   {"damping of a joint", "oyoooyy", [](const Model& m, Places& out) {
@@ -136,9 +148,9 @@ const Feature table[] = {
   {"where the spring of a joint is at ease", "yyyooyy", [](const Model& m, Places& out) {
      of_joints(m, out, "rest", [](const Joint& j) { return any_of(j.kind, j.law.stiffness) && any_of(j.kind, j.law.rest); }); }},
   {"limits of a hinge, slide or universal joint", ".yy..y.", [](const Model& m, Places& out) {
-     of_joints(m, out, "limits", [](const Joint& j) { return !is_ball(j.kind) && is_limited(j.kind, j.law); }); }},
+     of_joints(m, out, "limits", [](const Joint& j) { return !has_rotation_vector(j.kind) && is_limited(j.kind, j.law); }); }},
   {"limits of a ball or free joint", ".yy....", [](const Model& m, Places& out) {
-     of_joints(m, out, "limits", [](const Joint& j) { return is_ball(j.kind) && is_limited(j.kind, j.law); }); }},
+     of_joints(m, out, "limits", [](const Joint& j) { return has_rotation_vector(j.kind) && is_limited(j.kind, j.law); }); }},
   {"restitution at the limits of a joint", ".yo....", [](const Model& m, Places& out) {
      of_joints(m, out, "restitution", [](const Joint& j) { return j.law.restitution > 0; }); }},
   {"position of a joint at t = 0", "oyy...y", [](const Model& m, Places& out) {
@@ -166,13 +178,13 @@ const Feature table[] = {
        return j.kind == JointKind::free && any_of(j.kind, j.position) && held[j.child.value]; }); }},
 
   {"drive by a force", ".yy..yy", [](const Model& m, Places& out) {
-     of_drives(m, out, [](const Drive& d, const Joint& j) { return d.kind == Drive::Kind::force && !is_ball(j.kind); }); }},
+     of_drives(m, out, [](const Drive& d, const Joint& j) { return d.kind == Drive::Kind::force && !has_rotation_vector(j.kind); }); }},
   {"drive by a servo", ".yy..yy", [](const Model& m, Places& out) {
-     of_drives(m, out, [](const Drive& d, const Joint& j) { return d.kind == Drive::Kind::servo && !is_ball(j.kind); }); }},
+     of_drives(m, out, [](const Drive& d, const Joint& j) { return d.kind == Drive::Kind::servo && !has_rotation_vector(j.kind); }); }},
   {"drive of a ball or free joint by a force", ".yy...y", [](const Model& m, Places& out) {
-     of_drives(m, out, [](const Drive& d, const Joint& j) { return d.kind == Drive::Kind::force && is_ball(j.kind); }); }},
+     of_drives(m, out, [](const Drive& d, const Joint& j) { return d.kind == Drive::Kind::force && has_rotation_vector(j.kind); }); }},
   {"drive of a ball or free joint by a servo", ".yy....", [](const Model& m, Places& out) {
-     of_drives(m, out, [](const Drive& d, const Joint& j) { return d.kind == Drive::Kind::servo && is_ball(j.kind); }); }},
+     of_drives(m, out, [](const Drive& d, const Joint& j) { return d.kind == Drive::Kind::servo && has_rotation_vector(j.kind); }); }},
   {"largest force of a servo", ".yy..y.", [](const Model& m, Places& out) {
      of_drives(m, out, [](const Drive& d, const Joint& j) {
        return d.kind == Drive::Kind::servo && std::any_of(d.max_force.begin(), d.max_force.begin() + dof_count(j.kind),
@@ -189,13 +201,13 @@ const Feature table[] = {
 
   {"loop", "yyy..yy", [](const Model& m, Places& out) { of_loops(m, out, "", [](const Loop&) { return true; }); }},
   {"stiffness of a closing joint", ".yy..yy", [](const Model& m, Places& out) {
-     of_loops(m, out, "stiffness", [](const Loop& l) { return l.kind != JointKind::spherical && any_of(l.kind, l.law.stiffness); }); }},
+     of_loops(m, out, "stiffness", [](const Loop& l) { return !has_rotation_vector(l.kind) && any_of(l.kind, l.law.stiffness); }); }},
   {"damping of a closing joint", ".yo..yy", [](const Model& m, Places& out) {
-     of_loops(m, out, "damping", [](const Loop& l) { return l.kind != JointKind::spherical && any_of(l.kind, l.law.damping); }); }},
+     of_loops(m, out, "damping", [](const Loop& l) { return !has_rotation_vector(l.kind) && any_of(l.kind, l.law.damping); }); }},
   {"stiffness of a closing ball joint", ".yy..y.", [](const Model& m, Places& out) {
-     of_loops(m, out, "stiffness", [](const Loop& l) { return l.kind == JointKind::spherical && any_of(l.kind, l.law.stiffness); }); }},
+     of_loops(m, out, "stiffness", [](const Loop& l) { return has_rotation_vector(l.kind) && any_of(l.kind, l.law.stiffness); }); }},
   {"damping of a closing ball joint", ".yo..y.", [](const Model& m, Places& out) {
-     of_loops(m, out, "damping", [](const Loop& l) { return l.kind == JointKind::spherical && any_of(l.kind, l.law.damping); }); }},
+     of_loops(m, out, "damping", [](const Loop& l) { return has_rotation_vector(l.kind) && any_of(l.kind, l.law.damping); }); }},
   {"where the spring of a closing joint is at ease", ".yy..yy", [](const Model& m, Places& out) {
      of_loops(m, out, "rest", [](const Loop& l) { return any_of(l.kind, l.law.stiffness) && any_of(l.kind, l.law.rest); }); }},
   {"limits of a closing joint", ".yy....", [](const Model& m, Places& out) {

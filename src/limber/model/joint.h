@@ -10,10 +10,16 @@
 //   planar      3     shifts along x and y, angle about z    Trans(q0,q1,0) Rz(q2)
 //   spherical   3     rotation vector θ                      exp(θ)
 //   free        6     rotation vector θ, shift p             Trans(p) exp(θ)
+//   cylindrical 2     angle about z, shift along z           Trans(0,0,q1) Rz(q0)
+//   screw       1     angle about z                          Trans(0,0,pitch q/2π) Rz(q)
+//   point_on_line      4  θ, shift along z of F              Trans(0,0,q3) exp(θ)
+//   point_on_plane     5  θ, shifts along x and y of F       Trans(q3,q4,0) exp(θ)
+//   constant_velocity  2  rotation vector (q0, q1, 0)        exp((q0,q1,0))
+//   distance    none  a massless rod: closes a loop only     |p| = length
 //
-// Rates are dq/dt, except for spherical and free, whose rates are the angular (and linear) velocity of M
-// against F seen in M. Stiffness acts on the coordinates: V = ½ Σ k_i (q_i − rest_i)²; the rotational part of
-// spherical and free measures θ = log(R_restᵀ R).
+// Rates are dq/dt, except for rotation vectors θ, whose rates are the angular velocity of M against F seen in
+// M, and the shift of free, whose rates are the linear velocity seen in M. Stiffness acts on the coordinates:
+// V = ½ Σ k_i (q_i − rest_i)²; rotation vectors θ measure log(R_restᵀ R).
 #pragma once
 
 #include <array>
@@ -25,13 +31,37 @@
 
 namespace limber {
 
-enum class JointKind : std::uint8_t { fixed, revolute, prismatic, universal, planar, spherical, free };
-inline constexpr std::array<JointKind, 7> all_joint_kinds{
-    JointKind::fixed,  JointKind::revolute,  JointKind::prismatic, JointKind::universal,
-    JointKind::planar, JointKind::spherical, JointKind::free};
-constexpr int dof_count(JointKind kind) {
-  constexpr int n[] = {0, 1, 1, 2, 3, 3, 6};
+enum class JointKind : std::uint8_t {
+  fixed,
+  revolute,
+  prismatic,
+  universal,
+  planar,
+  spherical,
+  free,
+  cylindrical,
+  screw,
+  point_on_line,
+  point_on_plane,
+  constant_velocity,
+  distance
+};
+inline constexpr std::array<JointKind, 13> all_joint_kinds{
+    JointKind::fixed,   JointKind::revolute,      JointKind::prismatic,      JointKind::universal,
+    JointKind::planar,  JointKind::spherical,     JointKind::free,           JointKind::cylindrical,
+    JointKind::screw,   JointKind::point_on_line, JointKind::point_on_plane, JointKind::constant_velocity,
+    JointKind::distance};
+constexpr int dof_count(JointKind kind) {  // coordinates; the rod of distance has none
+  constexpr int n[] = {0, 1, 1, 2, 3, 3, 6, 2, 1, 4, 5, 2, 0};
   return n[static_cast<int>(kind)];
+}
+constexpr int closing_row_count(JointKind kind) {  // what it holds where it closes a loop
+  return kind == JointKind::distance ? 1 : 6 - dof_count(kind);
+}
+// Its first three coordinates are a rotation vector θ.
+constexpr bool has_rotation_vector(JointKind kind) {
+  return kind == JointKind::spherical || kind == JointKind::free || kind == JointKind::point_on_line ||
+         kind == JointKind::point_on_plane;
 }
 const char* to_string(JointKind kind);
 bool is_rotational(JointKind kind, int dof);  // else the coordinate is a length
@@ -43,8 +73,8 @@ struct JointLaw {
   DofArray stiffness{};  // [N·m/rad or N/m]
   DofArray damping{};    // [N·m·s/rad or N·s/m]
   DofArray rest{};       // [rad or m]
-  // Limits of the coordinates. The rotation of spherical and free is limited as a whole, |θ| ≤ upper[0]
-  // measured from q = 0; their entries 1, 2 and lower[0…2] are not used.
+  // Limits of the coordinates. A rotation vector is limited as a whole, |θ| ≤ upper[0] measured from q = 0;
+  // its entries 1, 2 and lower[0…2] are not used.
   DofArray lower = dofs(-std::numeric_limits<double>::infinity());
   DofArray upper = dofs(std::numeric_limits<double>::infinity());
   double restitution = 0;  // of a hit on a limit: speed after / speed before
@@ -55,15 +85,16 @@ struct Joint {
   JointKind kind = JointKind::fixed;
   BodyId parent = world;
   BodyId child;
-  Pose X_PF;  // on the parent (the world: in world coordinates)
-  Pose X_BM;  // on the child
+  Pose X_PF;         // on the parent (the world: in world coordinates)
+  Pose X_BM;         // on the child
+  double pitch = 0;  // of a screw: shift a full turn [m]; negative: left-handed
   JointLaw law;
   DofArray position{};  // at t = 0
   DofArray velocity{};  // at t = 0
 };
 
 // The frames' pose for given coordinates, as in the table above.
-Pose joint_pose(JointKind kind, const DofArray& q);
+Pose joint_pose(JointKind kind, double pitch, const DofArray& q);
 
 // A motor or servo on a joint, one function a dof.
 struct Drive {
@@ -88,6 +119,8 @@ struct Loop {
   JointKind kind = JointKind::spherical;
   BodyId a = world, b = world;
   Pose X_AF, X_BM;
+  double pitch = 0;   // of a screw, as in Joint
+  double length = 0;  // of a distance, between the frames' origins [m]
   JointLaw law;
   VectorFunction shift, turn;  // of F in its own axes [m, rad]: the place moves; `a` must be the world
 };

@@ -153,7 +153,7 @@ std::vector<Pose> Model::initial_poses() const {
   for (std::size_t i = 0; i < X_WB.size(); ++i) {
     const Joint& j = parts_.joints[i];
     const Pose X_WP = j.parent.valid() ? X_WB[j.parent.value] : Pose::identity();
-    X_WB[i] = X_WP * j.X_PF * joint_pose(j.kind, q[i]) * j.X_BM.inverse();
+    X_WB[i] = X_WP * j.X_PF * joint_pose(j.kind, j.pitch, q[i]) * j.X_BM.inverse();
   }
   return X_WB;
 }

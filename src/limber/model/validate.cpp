@@ -184,6 +184,12 @@ class Checker {
       add(kind, name, "restitution", fmt::format("must be within 0…1, got {:.6g}", law.restitution));
   }
 
+  void check_pitch(const char* kind, const std::string& name, JointKind joint_kind, double pitch) {
+    if (joint_kind == JointKind::screw && (pitch == 0 || !std::isfinite(pitch)))
+      add(kind, name, "pitch", fmt::format("must be finite and not zero, got {:.6g}", pitch));
+    if (joint_kind != JointKind::screw && pitch != 0) add(kind, name, "pitch", "only a screw has a pitch");
+  }
+
   void check_joints() {
     check_names(parts_.joints, "joint");
     std::vector<const Joint*> owner(parts_.bodies.size(), nullptr);
@@ -210,7 +216,10 @@ class Checker {
     rigid("joint", j.name, "parent", j.X_PF);
     rigid("joint", j.name, "child", j.X_BM);
     check_law("joint", j.name, j.kind, j.law);
-    const bool by_angle = j.kind == JointKind::spherical || j.kind == JointKind::free;
+    check_pitch("joint", j.name, j.kind, j.pitch);
+    if (j.kind == JointKind::distance)
+      add("joint", j.name, "type", "a distance carries no body: it closes a loop");
+    const bool by_angle = has_rotation_vector(j.kind);
     for (int i = 0; i < dof_count(j.kind); ++i) {
       finite("joint", j.name, "position", j.position[i]);
       finite("joint", j.name, "velocity", j.velocity[i]);
@@ -285,6 +294,8 @@ class Checker {
       rigid("loop", l.name, "", l.X_AF);
       rigid("loop", l.name, "", l.X_BM);
       check_law("loop", l.name, l.kind, l.law);
+      check_pitch("loop", l.name, l.kind, l.pitch);
+      if (l.kind == JointKind::distance) positive("loop", l.name, "length", l.length);
     }
   }
 
@@ -295,6 +306,10 @@ class Checker {
       check_attachment("tie", t.name, "to", t.to);
       if (t.on.on_world()) add("tie", t.name, "on", "holds the world, which does not move");
       if (t.kind == JointKind::free) add("tie", t.name, "type", "a free joint holds nothing");
+      if (t.kind == JointKind::screw || t.kind == JointKind::distance)
+        add("tie", t.name, "type",
+            fmt::format("a tie has no {}: put it under loops",
+                        t.kind == JointKind::screw ? "pitch" : "length"));
       if (!(t.axis.norm() > 0) || !t.axis.allFinite()) add("tie", t.name, "axis", "must be a direction");
       if (!t.to.on_world() && (!t.shift.is_zero() || !t.turn.is_zero()))
         add("tie", t.name, "shift", "only a tie to the world can be moved");

@@ -30,6 +30,11 @@ struct Columns {
   Pack w[D], v[D];
 };
 
+constexpr bool picks_rows(JointKind kind) {
+  return kind == JointKind::revolute || kind == JointKind::prismatic || kind == JointKind::spherical ||
+         kind == JointKind::free;
+}
+
 // U for the joint kinds whose S picks rows, and with the stored S for the others. A row of A is also its
 // column; columns of B are needed where S has a linear part.
 template <JointKind K, int D>
@@ -132,6 +137,7 @@ class Pass {
     if (in_.turn_block) rows::add_turn_block(in_.turn_block[i], I);
     switch (link.kind) {
       case JointKind::fixed:
+      case JointKind::distance:
         break;
       case JointKind::revolute:
         eliminate<JointKind::revolute, 1>(i, I);
@@ -150,6 +156,21 @@ class Pass {
         break;
       case JointKind::free:
         eliminate<JointKind::free, 6>(i, I);
+        break;
+      case JointKind::cylindrical:
+        eliminate<JointKind::cylindrical, 2>(i, I);
+        break;
+      case JointKind::screw:
+        eliminate<JointKind::screw, 1>(i, I);
+        break;
+      case JointKind::point_on_line:
+        eliminate<JointKind::point_on_line, 4>(i, I);
+        break;
+      case JointKind::point_on_plane:
+        eliminate<JointKind::point_on_plane, 5>(i, I);
+        break;
+      case JointKind::constant_velocity:
+        eliminate<JointKind::constant_velocity, 2>(i, I);
         break;
     }
     if (link.parent >= 0) rows::pass(links_[i].X_PM, links_[i].c, I);
@@ -190,6 +211,7 @@ class Pass {
     }
     switch (link.kind) {
       case JointKind::fixed:
+      case JointKind::distance:
         break;
       case JointKind::revolute:
         forward_revolute(link, a);
@@ -208,6 +230,21 @@ class Pass {
         break;
       case JointKind::free:
         forward_joint<JointKind::free, 6>(link, a);
+        break;
+      case JointKind::cylindrical:
+        forward_joint<JointKind::cylindrical, 2>(link, a);
+        break;
+      case JointKind::screw:
+        forward_joint<JointKind::screw, 1>(link, a);
+        break;
+      case JointKind::point_on_line:
+        forward_joint<JointKind::point_on_line, 4>(link, a);
+        break;
+      case JointKind::point_on_plane:
+        forward_joint<JointKind::point_on_plane, 5>(link, a);
+        break;
+      case JointKind::constant_velocity:
+        forward_joint<JointKind::constant_velocity, 2>(link, a);
         break;
     }
     rows::store(w_.a_body[i].data(), a.w), rows::store3(w_.a_body[i].data() + 3, a.v);
@@ -229,8 +266,8 @@ class Pass {
   LIMBER_INLINE void eliminate(int i, Rows& I) {
     const Link& link = tree_[i];
     double* S = w_.S.data() + 6 * link.v;
-    if constexpr (K == JointKind::universal || K == JointKind::planar)
-      Eigen::Map<Mat6D<D>>{S} = motion_subspace(K, q_ + link.q).template leftCols<D>();
+    if constexpr (!picks_rows(K))
+      Eigen::Map<Mat6D<D>>{S} = motion_subspace(K, link.lead, q_ + link.q).template leftCols<D>();
 
     // U = I^A S, D = SᵀU + B
     const Columns<D> U = times_subspace<K, D>(I, S);

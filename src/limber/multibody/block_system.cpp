@@ -117,7 +117,7 @@ void set_kinematics(const double* q, const std::vector<LinkMotion>& links, Block
       continue;
     }
     if (link.dofs == 0) continue;
-    const Subspace local = motion_subspace(link.kind, q + link.q);
+    const Subspace local = motion_subspace(link, q + link.q);
     for (int k = 0; k < link.dofs; ++k)
       Eigen::Map<Vec6>{S + 6 * k} << R * local.col(k).head<3>(), R * local.col(k).tail<3>();
   }

@@ -42,8 +42,9 @@ struct BlockSystem {
 
   const Tree* tree;
   const Pattern* pattern;
-  std::vector<Vec3> origin;          // (size)
-  std::vector<double> S;             // (6 × v_count) orthonormal columns
+  std::vector<Vec3> origin;  // (size)
+  std::vector<double>
+      S;  // (6 × v_count) columns of each joint, orthonormal but for screws and constant velocity joints
   std::vector<Mat6> diagonal;        // (size)
   std::vector<Mat6> off;             // (pairs) rows of a, columns of b
   std::vector<double> joint;         // (block_count)

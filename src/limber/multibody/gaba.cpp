@@ -55,10 +55,27 @@ Eigen::Matrix<double, 6, 6> complement(const JointLock& lock, int d) {
   return N;
 }
 
+Subspace axes_of(const BlockSystem& s, int link) {
+  Subspace S = Subspace::Zero();
+  S.leftCols((*s.tree)[link].dofs) = s.subspace(link);
+  return S;
+}
+
+// A basis of the joint's motions; S itself for most kinds.
+Subspace orthonormal_axes(const BlockSystem& s, int link) {
+  Subspace S = axes_of(s, link);
+  if (has_orthonormal_axes((*s.tree)[link].kind)) return S;
+  for (int k = 0; k < (*s.tree)[link].dofs; ++k) {
+    for (int j = 0; j < k; ++j) S.col(k) -= S.col(j) * S.col(j).dot(S.col(k));
+    S.col(k).normalize();
+  }
+  return S;
+}
+
 // Rows T of a joint, orthonormal to its S, in world axes at the child's origin: T (φ_c − X φ_p) = 0.
 int constraint_rows(const BlockSystem& s, int link, Mat6& rows) {
   const Link& l = (*s.tree)[link];
-  const auto S = s.subspace(link);
+  const Subspace S = orthonormal_axes(s, link);
   int found = 0;
   Mat6 basis;
   for (int k = 0; k < 6 && found < 6 - l.dofs; ++k) {
@@ -105,6 +122,7 @@ Gaba::Gaba(const Tree& tree, const Pattern& pattern, EliminationOrder order)
   shift_.resize(order_.steps.size(), Vec3::Zero());
   cut_rows_.resize(tree.size());
   cut_basis_.resize(order_.cuts > 0 ? tree.size() : 0);
+  cut_axes_.resize(order_.cuts > 0 ? tree.size() : 0);
   const int rows = order_.loop_rows;
   loops_.resize(rows, rows);
   loops_factor_.resize(rows, rows);
@@ -183,7 +201,10 @@ void Gaba::prepare_cut(int joint) {
   const BlockSystem& m = *system_;
   const Link& link = (*tree_)[joint];
   const int d = link.dofs, parent = link.parent;
-  const auto S = m.subspace(joint);
+  Mat6& P = cut_axes_[joint];
+  P = axes_of(m, joint);
+  if (!has_orthonormal_axes(link.kind)) P = dual_axes(P, d);
+  const auto S = P.leftCols(d);
   Mat6& rows = cut_basis_[joint];
   int count = constraint_rows(m, joint, rows);
   if (const JointLock* lock = m.lock(joint))
@@ -529,8 +550,17 @@ void Gaba::apply_lock(int s, const JointLock& lock, const MatD<D>& pivot, double
 
 constexpr std::size_t ahead = 8;  // steps
 
-// Rare: bodies afloat, multipliers, free joints.
-void Gaba::eliminate_six(int s) { eliminate<6>(s); }
+// Rare: points on lines and planes; bodies afloat, multipliers, free joints.
+void Gaba::eliminate_wide(int s) {
+  switch (pivots_[s].dofs) {
+    case 4:
+      return eliminate<4>(s);
+    case 5:
+      return eliminate<5>(s);
+    default:
+      return eliminate<6>(s);
+  }
+}
 
 LIMBER_KERNEL void eliminate_all_kernel(Gaba& g) {
   const std::size_t steps = g.order_.steps.size();
@@ -554,7 +584,7 @@ LIMBER_KERNEL void eliminate_all_kernel(Gaba& g) {
         g.eliminate<3>(s);
         break;
       default:
-        g.eliminate_six(s);
+        g.eliminate_wide(s);
     }
   }
 }

@@ -82,7 +82,7 @@ class Gaba {
   void set_subspace(int s);
   template <int D>
   void eliminate(int s);
-  void eliminate_six(int s);
+  void eliminate_wide(int s);
   template <int D>
   Eigen::Matrix<double, D, D> invert(int s, Eigen::Matrix<double, D, D>& pivot, double scale);
   template <int D>
@@ -122,6 +122,7 @@ class Gaba {
   std::vector<Vec3> shift_;            // (steps) from the far end's origin to the node's
   std::vector<int> cut_rows_;          // (n)
   std::vector<Mat6> cut_basis_;        // (n) rows of a cut joint (and of its lock), at the child
+  std::vector<Mat6> cut_axes_;         // (n) P of a cut joint, PᵀS = I; S itself where it is orthonormal
   MatX loops_, loops_factor_;          // Λ; factor of the scaled −Λ (exact: eigenvectors of Λ)
   VecX loops_scale_, loops_noise_, loops_values_;
   std::vector<int> loops_active_;  // rows in use

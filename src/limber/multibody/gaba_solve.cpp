@@ -155,6 +155,12 @@ LIMBER_KERNEL void forward_kernel(const Gaba& g, const BlockRhs& rhs, bool homog
       case 3:
         g.forward_step<3>(s, rhs, w, homogeneous);
         break;
+      case 4:
+        g.forward_step<4>(s, rhs, w, homogeneous);
+        break;
+      case 5:
+        g.forward_step<5>(s, rhs, w, homogeneous);
+        break;
       default:
         g.forward_step<6>(s, rhs, w, homogeneous);
     }
@@ -174,8 +180,7 @@ void Gaba::forward(const BlockRhs& rhs, Scratch& w, bool homogeneous) const {
       if (const JointLock* lock = homogeneous ? nullptr : system_->lock(i))
         F[n + i].segment(6 - link.dofs, lock->rows) = lock->g.head(lock->rows);
       Vec6 f = Vec6::Zero();
-      for (int k = 0; k < link.dofs; ++k)
-        f += Eigen::Map<const Vec6>(system_->S.data() + 6 * (link.v + k)) * rhs.tau[link.v + k];
+      for (int k = 0; k < link.dofs; ++k) f += cut_axes_[i].col(k) * rhs.tau[link.v + k];
       F[i] += f;
       if (link.parent >= 0)
         F[link.parent] -= shift_wrench(f, system_->origin[i] - system_->origin[link.parent]);
@@ -228,6 +233,12 @@ LIMBER_KERNEL void backward_kernel(const Gaba& g, Gaba::Scratch& w, BlockSolutio
       case 3:
         g.backward_step<3>(s, w, x);
         break;
+      case 4:
+        g.backward_step<4>(s, w, x);
+        break;
+      case 5:
+        g.backward_step<5>(s, w, x);
+        break;
       default:
         g.backward_step<6>(s, w, x);
     }
@@ -257,8 +268,7 @@ void Gaba::solve_plain(const BlockRhs& rhs, Scratch& w, BlockSolution& x, bool h
       Vec6 relative = phi[i];
       if (link.parent >= 0)
         relative -= shift_twist(phi[link.parent], system_->origin[i] - system_->origin[link.parent]);
-      for (int k = 0; k < link.dofs; ++k)
-        x.a[link.v + k] = Eigen::Map<const Vec6>(system_->S.data() + 6 * (link.v + k)).dot(relative);
+      for (int k = 0; k < link.dofs; ++k) x.a[link.v + k] = cut_axes_[i].col(k).dot(relative);
     }
 }
 

@@ -10,7 +10,7 @@ VecX inverse_dynamics(const Tree& tree, const VecX& q, const VecX& v, const VecX
   std::vector<Vec6> acceleration(tree.size()), force(tree.size());
   for (int i = 0; i < tree.size(); ++i) {
     const Link& link = tree[i];
-    const Subspace S = motion_subspace(link.kind, q.data() + link.q);
+    const Subspace S = motion_subspace(link, q.data() + link.q);
     Vec6 A = links[i].c + S.leftCols(link.dofs) * a.segment(link.v, link.dofs);
     if (link.parent >= 0) A += links[i].X_PM.inverse_motion(acceleration[link.parent]);
     acceleration[i] = A;
@@ -20,7 +20,7 @@ VecX inverse_dynamics(const Tree& tree, const VecX& q, const VecX& v, const VecX
   VecX tau(tree.v_count());
   for (int i = tree.size() - 1; i >= 0; --i) {
     const Link& link = tree[i];
-    const Subspace S = motion_subspace(link.kind, q.data() + link.q);
+    const Subspace S = motion_subspace(link, q.data() + link.q);
     tau.segment(link.v, link.dofs) = S.leftCols(link.dofs).transpose() * force[i];
     if (link.parent >= 0) force[link.parent] += links[i].X_PM.force(force[i]);
   }

@@ -1,6 +1,7 @@
 // Joint by joint: see the header for the equations.
 #include "limber/multibody/joint_kinematics.h"
 
+#include "limber/math/so3.h"
 #include "limber/math/trig.h"
 
 namespace limber::multibody {
@@ -9,11 +10,23 @@ namespace {
 Quat quat_at(const double* q) { return Quat(q[0], q[1], q[2], q[3]); }
 void store(const Quat& r, double* q) { q[0] = r.w(), q[1] = r.x(), q[2] = r.y(), q[3] = r.z(); }
 
+// Axes of F along which a point slides, in M.
+Vec3 shift_axis(JointKind kind, const double* q, int k) {
+  return math::to_matrix(quat_at(q)).row(kind == JointKind::point_on_line ? 2 : k).transpose();
+}
+
+// Rᵀṗ, the rate of the shift in M.
+Vec3 shift_rate(JointKind kind, const double* q, const double* v) {
+  const Vec3 rate = kind == JointKind::point_on_line ? Vec3(0, 0, v[3]) : Vec3(v[3], v[4], 0);
+  return math::to_matrix(quat_at(q)).transpose() * rate;
+}
+
 }  // namespace
 
-Pose joint_transform(JointKind kind, const double* q) {
+Pose joint_transform(JointKind kind, double lead, const double* q) {
   switch (kind) {
     case JointKind::fixed:
+    case JointKind::distance:
       break;
     case JointKind::revolute:
       return Pose::rotation(math::rotation_z(q[0]));
@@ -27,14 +40,25 @@ Pose joint_transform(JointKind kind, const double* q) {
       return Pose::rotation(math::to_matrix(quat_at(q)));
     case JointKind::free:
       return {math::to_matrix(quat_at(q)), Vec3(q[4], q[5], q[6])};
+    case JointKind::cylindrical:
+      return {math::rotation_z(q[0]), Vec3(0, 0, q[1])};
+    case JointKind::screw:
+      return {math::rotation_z(q[0]), Vec3(0, 0, lead * q[0])};
+    case JointKind::point_on_line:
+      return {math::to_matrix(quat_at(q)), Vec3(0, 0, q[4])};
+    case JointKind::point_on_plane:
+      return {math::to_matrix(quat_at(q)), Vec3(q[4], q[5], 0)};
+    case JointKind::constant_velocity:
+      return Pose::rotation(math::so3_exp({q[0], q[1], 0}));
   }
   return Pose::identity();
 }
 
-Subspace motion_subspace(JointKind kind, const double* q) {
+Subspace motion_subspace(JointKind kind, double lead, const double* q) {
   Subspace S = Subspace::Zero();
   switch (kind) {
     case JointKind::fixed:
+    case JointKind::distance:
       break;
     case JointKind::revolute:
       S(2, 0) = 1;
@@ -64,14 +88,30 @@ Subspace motion_subspace(JointKind kind, const double* q) {
     case JointKind::free:
       S.setIdentity();
       break;
+    case JointKind::cylindrical:
+      S(2, 0) = S(5, 1) = 1;
+      break;
+    case JointKind::screw:
+      S(2, 0) = 1;
+      S(5, 0) = lead;
+      break;
+    case JointKind::point_on_line:
+    case JointKind::point_on_plane:
+      S.topLeftCorner<3, 3>().setIdentity();
+      for (int k = 3; k < dof_count(kind); ++k) S.col(k).tail<3>() = shift_axis(kind, q, k - 3);
+      break;
+    case JointKind::constant_velocity:
+      S.topLeftCorner<3, 2>() = math::so3_jacobian({q[0], q[1], 0}).leftCols<2>();
+      break;
   }
   return S;
 }
 
-Vec6 joint_twist(JointKind kind, const double* q, const double* v) {
+Vec6 joint_twist(JointKind kind, double lead, const double* q, const double* v) {
   Vec6 V = Vec6::Zero();
   switch (kind) {
     case JointKind::fixed:
+    case JointKind::distance:
       break;
     case JointKind::revolute:
       V[2] = v[0];
@@ -97,6 +137,22 @@ Vec6 joint_twist(JointKind kind, const double* q, const double* v) {
     case JointKind::free:
       V << v[0], v[1], v[2], v[3], v[4], v[5];
       break;
+    case JointKind::cylindrical:
+      V[2] = v[0];
+      V[5] = v[1];
+      break;
+    case JointKind::screw:
+      V[2] = v[0];
+      V[5] = lead * v[0];
+      break;
+    case JointKind::point_on_line:
+    case JointKind::point_on_plane:
+      V.head<3>() = Vec3(v[0], v[1], v[2]);
+      V.tail<3>() = shift_rate(kind, q, v);
+      break;
+    case JointKind::constant_velocity:
+      V.head<3>() = math::so3_jacobian({q[0], q[1], 0}) * Vec3(v[0], v[1], 0);
+      break;
   }
   return V;
 }
@@ -111,33 +167,53 @@ Vec6 joint_twist_rate(JointKind kind, const double* q, const double* v) {
     const auto [s, c] = math::sincos(q[2]);
     a[3] = v[2] * (-s * v[0] + c * v[1]);
     a[4] = v[2] * (-c * v[0] - s * v[1]);
+  } else if (kind == JointKind::point_on_line || kind == JointKind::point_on_plane) {
+    a.tail<3>() = shift_rate(kind, q, v).cross(Vec3(v[0], v[1], v[2]));
+  } else if (kind == JointKind::constant_velocity) {
+    const Vec3 rate(v[0], v[1], 0);
+    a.head<3>() = math::so3_jacobian_derivative({q[0], q[1], 0}, rate) * rate;
   }
   return a;
 }
 
+Subspace dual_axes(const Subspace& S, int dofs) {
+  Subspace P = Subspace::Zero();
+  if (dofs == 1) {
+    P.col(0) = S.col(0) / S.col(0).squaredNorm();
+  } else if (dofs == 2) {
+    const double a = S.col(0).squaredNorm(), b = S.col(0).dot(S.col(1)), c = S.col(1).squaredNorm();
+    const double d = a * c - b * b;
+    P.col(0) = (c / d) * S.col(0) - (b / d) * S.col(1);
+    P.col(1) = (a / d) * S.col(1) - (b / d) * S.col(0);
+  }
+  return P;
+}
+
 void integrate_joint(JointKind kind, const double* q, const double* v, double h, double* q_out) {
-  if (kind == JointKind::spherical) {
-    store(math::normalized(math::multiply(quat_at(q), math::quat_exp(Vec3(h * v[0], h * v[1], h * v[2])))),
-          q_out);
-  } else if (kind == JointKind::free) {
+  if (kind == JointKind::free) {
     Vec6 step;
     step << h * v[0], h * v[1], h * v[2], h * v[3], h * v[4], h * v[5];
     const Quat r = quat_at(q);
     const Vec3 shift = math::to_matrix(r) * math::se3_exp(step).p;
     store(math::normalized(math::multiply(r, math::quat_exp(step.head<3>()))), q_out);
     for (int k = 0; k < 3; ++k) q_out[4 + k] = q[4 + k] + shift[k];
+  } else if (has_rotation_vector(kind)) {
+    store(math::normalized(math::multiply(quat_at(q), math::quat_exp(Vec3(h * v[0], h * v[1], h * v[2])))),
+          q_out);
+    for (int k = 3; k < dof_count(kind); ++k) q_out[k + 1] = q[k + 1] + h * v[k];
   } else {
     for (int k = 0; k < dof_count(kind); ++k) q_out[k] = q[k] + h * v[k];
   }
 }
 
 void rates_between(JointKind kind, const double* q, const double* q_end, double h, double* v) {
-  if (kind == JointKind::spherical) {
+  if (kind == JointKind::free) {
+    const Vec6 step = math::se3_log(joint_transform(kind, 0, q).inverse() * joint_transform(kind, 0, q_end));
+    for (int k = 0; k < 6; ++k) v[k] = step[k] / h;
+  } else if (has_rotation_vector(kind)) {
     const Vec3 theta = math::quat_log(math::multiply(quat_at(q).conjugate(), quat_at(q_end)));
     for (int k = 0; k < 3; ++k) v[k] = theta[k] / h;
-  } else if (kind == JointKind::free) {
-    const Vec6 step = math::se3_log(joint_transform(kind, q).inverse() * joint_transform(kind, q_end));
-    for (int k = 0; k < 6; ++k) v[k] = step[k] / h;
+    for (int k = 3; k < dof_count(kind); ++k) v[k] = (q_end[k + 1] - q[k + 1]) / h;
   } else {
     for (int k = 0; k < dof_count(kind); ++k) v[k] = (q_end[k] - q[k]) / h;
   }

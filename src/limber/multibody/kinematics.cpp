@@ -51,12 +51,12 @@ LIMBER_INLINE JointMotion revolute_motion(const Link& link, const math::SinCos& 
 
 template <bool moving>
 LIMBER_INLINE JointMotion other_motion(const Link& link, const double* q, const double* v) {
-  const Pose X = link.X_PF * joint_transform(link.kind, q);
+  const Pose X = link.X_PF * joint_transform(link, q);
   JointMotion j;
   j.R[0] = load3(X.R.data()), j.R[1] = load3(X.R.data() + 3), j.R[2] = load3(X.R.data() + 6);
   j.p = load3(X.p.data());
   if constexpr (!moving) return j;
-  const Vec6 V = joint_twist(link.kind, q, v);
+  const Vec6 V = joint_twist(link.kind, link.lead, q, v);
   j.w = load3(V.data()), j.v = load3(V.data() + 3);
   return j;
 }
@@ -87,8 +87,7 @@ LIMBER_INLINE void move(const Link& link, const JointMotion& j, const double* q,
     return;
   }
   store_six(rows::cross(at.w, j.w), rows::cross(at.w, j.v) + rows::cross(at.v, j.w), m.c);
-  if (link.kind == JointKind::universal || link.kind == JointKind::planar)
-    m.c += joint_twist_rate(link.kind, q, v);
+  if (axes_turn(link.kind)) m.c += joint_twist_rate(link.kind, q, v);
 }
 
 // A parent that stands right before its child is still at hand.

@@ -20,7 +20,7 @@ std::vector<MatX> link_jacobians(const Tree& tree, const VecX& q) {
     const Link& link = tree[i];
     J[i] = MatX::Zero(6, tree.v_count());
     if (link.parent >= 0) J[i] = links[i].X_PM.inverse().adjoint() * J[link.parent];
-    J[i].middleCols(link.v, link.dofs) += motion_subspace(link.kind, q.data() + link.q).leftCols(link.dofs);
+    J[i].middleCols(link.v, link.dofs) += motion_subspace(link, q.data() + link.q).leftCols(link.dofs);
   }
   return J;
 }
@@ -43,13 +43,13 @@ MatX mass_matrix_by_composite_bodies(const Tree& tree, const VecX& q) {
   for (int i = 0; i < tree.size(); ++i) {
     const Link& link = tree[i];
     if (link.dofs == 0) continue;
-    const Subspace S = motion_subspace(link.kind, q.data() + link.q);
+    const Subspace S = motion_subspace(link, q.data() + link.q);
     MatX F = composite[i].matrix() * S.leftCols(link.dofs);
     M.block(link.v, link.v, link.dofs, link.dofs) = S.leftCols(link.dofs).transpose() * F;
     for (int j = i; tree[j].parent >= 0; j = tree[j].parent) {
       for (int k = 0; k < F.cols(); ++k) F.col(k) = links[j].X_PM.force(F.col(k));
       const Link& up = tree[tree[j].parent];
-      const Subspace S_up = motion_subspace(up.kind, q.data() + up.q);
+      const Subspace S_up = motion_subspace(up, q.data() + up.q);
       M.block(link.v, up.v, link.dofs, up.dofs) = F.transpose() * S_up.leftCols(up.dofs);
       M.block(up.v, link.v, up.dofs, link.dofs) = M.block(link.v, up.v, link.dofs, up.dofs).transpose();
     }

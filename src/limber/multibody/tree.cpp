@@ -16,6 +16,7 @@ Tree::Tree(const Model& model) {
     link.kind = j.kind;
     link.parent = j.parent.value;
     link.dofs = dof_count(j.kind);
+    link.lead = j.pitch / (2 * pi);
     link.q = q_count_;
     link.v = v_count_;
     link.block = block_count_;
@@ -52,24 +53,24 @@ void Tree::cut_subtrees() {
 }
 
 void set_coordinates(const Link& link, const DofArray& dofs, double* q) {
-  if (link.kind != JointKind::spherical && link.kind != JointKind::free) {
+  if (!has_rotation_vector(link.kind)) {
     std::copy_n(dofs.begin(), link.dofs, q);
     return;
   }
   const Quat r = math::quat_exp({dofs[0], dofs[1], dofs[2]});
   q[0] = r.w(), q[1] = r.x(), q[2] = r.y(), q[3] = r.z();
-  if (link.kind == JointKind::free) std::copy_n(dofs.begin() + 3, 3, q + 4);
+  std::copy_n(dofs.begin() + 3, link.dofs - 3, q + 4);
 }
 
 DofArray get_coordinates(const Link& link, const double* q) {
   DofArray dofs{};
-  if (link.kind != JointKind::spherical && link.kind != JointKind::free) {
+  if (!has_rotation_vector(link.kind)) {
     std::copy_n(q, link.dofs, dofs.begin());
     return dofs;
   }
   const Vec3 theta = math::quat_log(Quat(q[0], q[1], q[2], q[3]));
   std::copy_n(theta.data(), 3, dofs.begin());
-  if (link.kind == JointKind::free) std::copy_n(q + 4, 3, dofs.begin() + 3);
+  std::copy_n(q + 4, link.dofs - 3, dofs.begin() + 3);
   return dofs;
 }
 

@@ -18,6 +18,7 @@ struct Link {
   int q = 0, v = 0;  // first coordinate, first rate
   int dofs = 0;
   int block = 0;    // first entry of the joint's dofs × dofs block in arrays of joint matrices
+  double lead = 0;  // of a screw: shift a radian [m]
   Pose X_PF;        // in the parent link's M (the world: in world coordinates)
   Pose X_MB;        // the body's own frame
   Inertia inertia;  // about M's origin, M's axes
@@ -60,7 +61,7 @@ class Tree {
 };
 
 constexpr int coordinate_count(JointKind kind) {  // quaternions for rotations
-  return kind == JointKind::spherical ? 4 : kind == JointKind::free ? 7 : dof_count(kind);
+  return dof_count(kind) + (has_rotation_vector(kind) ? 1 : 0);
 }
 
 // Coordinates of a tree from the dof arrays of the model's joints (rotation vectors become quaternions).

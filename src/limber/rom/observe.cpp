@@ -125,18 +125,11 @@ class Observer : public observe::Source {
     const Pose X_WF = j.parent.valid() ? w_.X[j.parent.value] * j.X_PF : j.X_PF;
     const Pose X = X_WF.inverse() * (w_.X[body] * j.X_BM);
     JointAt out;
-    if (j.kind == JointKind::free) {
-      const Vec3 turn = math::so3_log(X.R);
-      const Quat r = math::to_quat(X.R);
-      out.q[0] = r.w(), out.q[1] = r.x(), out.q[2] = r.y(), out.q[3] = r.z();
-      for (int k = 0; k < 3; ++k) out.x[k] = turn[k], out.x[3 + k] = out.q[4 + k] = X.p[k];
-    } else {
-      multibody::closing_coordinates(j.kind, X, out.q, out.x);
-    }
+    multibody::closing_coordinates({j.kind}, X, out.q, out.x);
     Vec6 V = j.X_BM.inverse_motion(twist(body));
     if (j.parent.valid()) V -= X.inverse_motion(j.X_PF.inverse_motion(twist(j.parent.value)));
     const int n = dof_count(j.kind);
-    const multibody::Subspace S = multibody::motion_subspace(j.kind, out.q);
+    const multibody::Subspace S = multibody::motion_subspace(j.kind, 0, out.q);
     for (int k = 0; k < n; ++k) out.rate[k] = S.col(k).dot(V) / S.col(k).squaredNorm();
     return out;
   }
@@ -145,11 +138,7 @@ class Observer : public observe::Source {
   Vec6 joint_force(int body) const {
     const Joint& j = s_.model.joints()[body];
     const JointAt at = joint_at(body);
-    elastic::JointConfiguration c;
-    c.q = at.x;
-    if (j.kind == JointKind::spherical || j.kind == JointKind::free)
-      c.R = math::to_matrix(Quat(at.q[0], at.q[1], at.q[2], at.q[3]));
-    if (j.kind == JointKind::free) c.p = Vec3(at.q[4], at.q[5], at.q[6]);
+    const elastic::JointConfiguration c = elastic::configuration_of(j.kind, at.q);
     Vec6 out = -elastic::joint_energy_gradient(j.kind, j.law, c).gradient;
     for (int k = 0; k < dof_count(j.kind); ++k) out[k] -= j.law.damping[k] * at.rate[k];
     for (const Drive& d : s_.model.drives()) {

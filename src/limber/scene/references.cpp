@@ -285,7 +285,7 @@ Pose Reader::start_pose(BodyId id) {
     for (const PrescribedMotion& m : parts.motions)
       for (int k = 0; m.joint.value == joint_of[*it] && k < dof_count(j.kind); ++k)
         q[k] = m.position[k].value(0);
-    start_[*it] = X_WP * j.X_PF * joint_pose(j.kind, q) * j.X_BM.inverse();
+    start_[*it] = X_WP * j.X_PF * joint_pose(j.kind, j.pitch, q) * j.X_BM.inverse();
   }
   return id.valid() ? start_[id.value] : Pose::identity();
 }

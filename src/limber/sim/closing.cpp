@@ -23,10 +23,10 @@ double in_degrees(double angle) { return angle * 180 / pi; }
 double angle_of(const Vec3& a, const Vec3& b) { return in_degrees(math::atan2(a.cross(b).norm(), a.dot(b))); }
 
 // F on the one end, M on the other; z is a hinge's axis, a slide's direction and a plane's normal.
-Apart apart(JointKind kind, const Pose& F, const Pose& M) {
+Apart apart(const Loop& loop, const Pose& F, const Pose& M) {
   Vec3 d = F.R.transpose() * (M.p - F.p);
   const Mat3 turn = F.R.transpose() * M.R;
-  switch (kind) {
+  switch (loop.kind) {
     case JointKind::fixed:
       return {d.norm(), in_degrees(math::so3_log(turn).norm())};
     case JointKind::prismatic:
@@ -39,6 +39,17 @@ Apart apart(JointKind kind, const Pose& F, const Pose& M) {
       return {d.norm(), std::abs(90 - angle_of(F.R.col(0), M.R.col(1)))};
     case JointKind::spherical:
       return {d.norm(), 0};
+    case JointKind::cylindrical:
+    case JointKind::screw:
+      return {d.head<2>().norm(), angle_of(F.R.col(2), M.R.col(2))};
+    case JointKind::point_on_line:
+      return {d.head<2>().norm(), 0};
+    case JointKind::point_on_plane:
+      return {std::abs(d.z()), 0};
+    case JointKind::constant_velocity:
+      return {d.norm(), in_degrees(std::abs(math::so3_log(turn).z()))};
+    case JointKind::distance:
+      return {std::abs(d.norm() - loop.length), 0};
     case JointKind::free:
       break;
   }
@@ -65,7 +76,7 @@ std::vector<std::string> closing_notes(const Model& model) {
   std::vector<Vec3> ends;
   for (const Loop& l : linked.loops()) {
     const Pose F = at(l.a, l.X_AF), M = at(l.b, l.X_BM);
-    all.push_back(apart(l.kind, F, M));
+    all.push_back(apart(l, F, M));
     ends.push_back(F.p), ends.push_back(M.p);
   }
   const double size = span_of(X, ends);

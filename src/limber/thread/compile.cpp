@@ -68,6 +68,7 @@ struct Compiler {
       DrivenBody b;
       b.parent = j.parent.value;
       b.kind = j.kind;
+      b.pitch = j.pitch;
       b.X_PF = j.X_PF;
       b.X_MB = j.X_BM.inverse();
       b.moves = b.parent >= 0 && s.bodies[b.parent].moves;
@@ -420,7 +421,7 @@ void SystemData::poses(double t, std::vector<Pose>& X_WB) const {
     const DrivenBody& b = bodies[i];
     DofArray q{};
     for (int k = 0; k < dof_count(b.kind); ++k) q[k] = b.q[k].value(t);
-    const Pose X_PB = b.X_PF * joint_pose(b.kind, q) * b.X_MB;
+    const Pose X_PB = b.X_PF * joint_pose(b.kind, b.pitch, q) * b.X_MB;
     X_WB[i] = b.parent < 0 ? X_PB : X_WB[b.parent] * X_PB;
   }
 }

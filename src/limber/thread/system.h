@@ -21,6 +21,7 @@ namespace limber::thread {
 struct DrivenBody {
   int parent = -1;
   JointKind kind = JointKind::fixed;
+  double pitch = 0;  // of a screw [m]
   Pose X_PF, X_MB;
   bool moves = false;
   std::array<TimeFunction, 6> q;
