@@ -98,6 +98,38 @@ std::vector<FeatureCase> feature_cases() {
       sliding("    velocity: [1 m/s, 0, 0]\n"));
   add("friction of a body", lying("    friction: §0.9\n"), lying(""));
 
+  // A box that hangs on a joint of the kind, and a hand that one moves.
+  const auto part = [](const std::string& type, const std::string& more) {
+    return "limber: 1\nbodies:\n  arm: {box: [10 cm, 2 cm, 2 cm], mass: 1 kg, at: [5 cm, 0, 0]}\njoints:\n  "
+           "root:\n    type: " +
+           type + "\n    child: arm\n    at: [0, 0, 0]\n" + more +
+           "loads:\n  shake: {on: {on: arm, at: [5 cm, 1 cm, 0]}, force: [1 N, 2 N * sin(18*t), -6 N * "
+           "sin(18*t)]}\nrun: {step: 5 ms, rom: {ends: [arm]}}\n";
+  };
+  const auto guided = [](const std::string& type, const std::string& more) {
+    return cord("    from: hand\n", "bodies:\n  hand: {sphere: 1 cm}\njoints:\n  wrist:\n    type: " + type +
+                                        "\n    axis: [0, 1, 0]\n    child: hand\n    at: [0, 0, 0]\n" + more);
+  };
+  const std::string hinge = part("revolute", "    axis: [0, 1, 0]\n    stiffness: 5 N*m/rad\n");
+  const std::string turning = guided("revolute", "    motion: 1 rad * t\n");
+  const auto kind = [&](const char* feature, const std::string& type, const std::string& law,
+                        const std::string& how) {
+    add(feature, part("§" + type, "    axis: [0, 1, 0]\n" + law), hinge);
+    add(feature, guided("§" + type, how), turning);
+  };
+  kind("cylindrical joint", "cylindrical", "    stiffness: [5 N*m/rad, 500 N/m]\n",
+       "    motion: [1 rad * t, 1 cm/s * t]\n");
+  kind("screw", "screw", "    pitch: 5 cm\n    stiffness: 5 N*m/rad\n",
+       "    pitch: 5 cm\n    motion: 1 rad * t\n");
+  kind("joint of a point on a line", "point_on_line", "    stiffness: [5, 5, 5, 500 N/m]\n",
+       "    motion: [0, 1 rad * t, 0, 1 cm/s * t]\n");
+  kind("joint of a point on a plane", "point_on_plane", "    stiffness: [5, 5, 5, 500 N/m, 500 N/m]\n",
+       "    motion: [0, 1 rad * t, 0, 1 cm/s * t, 0]\n");
+  kind("constant velocity joint", "constant_velocity", "    stiffness: 5 N*m/rad\n",
+       "    motion: [1 rad * t, 0]\n");
+  const std::string rod =
+      "loops:\n  rod:\n    type: §distance\n    a: world\n    b: arm\n    a_frame: {at: [20 cm, 0, 10 cm]}\n";
+  add("distance", arm("    stiffness: 5 N*m/rad\n", "", rod, "spherical"), arm(sprung, "", "", "spherical"));
   add("stiffness of a joint", arm("    stiffness: §9 N*m/rad\n"), plain_arm, true);
   add("stiffness of a joint", driven(motion + "    stiffness: §9 N*m/rad\n"), driven(motion));
   add("damping of a joint", arm(sprung + "    damping: §0.1 N*m*s/rad\n"), plain_arm);

@@ -1,6 +1,7 @@
 // The shipped scenes: they load, also with other parameters, and their loops are closed at the start.
 #include <gtest/gtest.h>
 
+#include "limber/multibody/closing_joint.h"
 #include "scene_support.h"
 
 namespace limber::scene {
@@ -14,24 +15,10 @@ Scene load_scene(const std::string& file, const LoadOptions& options = {}) {
 double gap(const Loop& loop, const std::vector<Pose>& poses) {
   const auto pose = [&](BodyId id) { return id.valid() ? poses[id.value] : Pose::identity(); };
   const Pose X = (pose(loop.a) * loop.X_AF).inverse() * (pose(loop.b) * loop.X_BM);
-  const Vec3 tilt = X.R.col(2) - Vec3::UnitZ();
-  switch (loop.kind) {
-    case JointKind::fixed:
-      return X.p.norm() + (X.R - Mat3::Identity()).norm();
-    case JointKind::revolute:
-      return X.p.norm() + tilt.norm();
-    case JointKind::prismatic:
-      return X.p.head<2>().norm() + (X.R - Mat3::Identity()).norm();
-    case JointKind::universal:
-      return X.p.norm() + std::abs(X.R(0, 1));
-    case JointKind::planar:
-      return std::abs(X.p.z()) + tilt.norm();
-    case JointKind::spherical:
-      return X.p.norm();
-    case JointKind::free:
-      break;
-  }
-  return 0;
+  Mat6 T;
+  Vec6 gap;
+  multibody::closing_rows({loop.kind, loop.pitch / (2 * pi), loop.length}, X, T, gap);
+  return gap.norm();
 }
 
 void expect_closed(const Model& model, const std::string& what) {

@@ -216,7 +216,7 @@ DofArray Fields::values(std::string_view name, JointKind kind, double fallback) 
   const bool infinite = k.fallback == "inf";
   const Path at = path(name);
   if (n == 0) {
-    error(name, "a fixed joint has no coordinates");
+    error(name, fmt::format("a {} joint has no coordinates", to_string(kind)));
   } else if (node->is_scalar() && one_for_all) {
     for (int i = 0; i < n; ++i) {
       const Dimension d = dof_dimension(k.role, is_rotational(kind, i));
@@ -305,7 +305,7 @@ void Fields::limits(std::string_view name, JointKind kind, JointLaw& law) const 
   if (!node) return;
   const int n = dof_count(kind);
   const Path at = path(name);
-  const bool ball = kind == JointKind::spherical || kind == JointKind::free;
+  const bool ball = has_rotation_vector(kind);
   const auto set = [&](int i, const Node& value, const Path& where) {
     const auto pair = limit_pair(value, where, dof_dimension(Role::coordinate, is_rotational(kind, i)));
     if (pair) law.lower[i] = (*pair)[0], law.upper[i] = (*pair)[1];
@@ -314,18 +314,21 @@ void Fields::limits(std::string_view name, JointKind kind, JointLaw& law) const 
     law.upper[0] =
         reader.quantity(value, where, dimension::angle, Range::non_negative, true).value_or(law.upper[0]);
   };
-  if (n == 0) return error(name, "a fixed joint has no coordinates");
+  if (n == 0) return error(name, fmt::format("a {} joint has no coordinates", to_string(kind)));
   if (n == 1) return set(0, *node, at);
   if (ball && node->is_scalar()) return set_ball(*node, at);
   if (!ball && node->is_scalar()) {
     for (int i = 0; i < n; ++i) set(i, *node, at);
     return;
   }
-  const int entries = kind == JointKind::spherical ? 1 : kind == JointKind::free ? 4 : n;
+  const int entries = ball ? n - 2 : n;  // the rotation has one
   if (!node->is_sequence() || static_cast<int>(node->items.size()) != entries)
-    return error(name, kind == JointKind::spherical ? "expected one angle"
-                       : kind == JointKind::free    ? "expected one angle and three [lower, upper]"
-                                                    : fmt::format("expected {} times [lower, upper]", n));
+    return error(name, !ball ? fmt::format("expected {} times [lower, upper]", n)
+                       : entries == 1
+                           ? "expected one angle"
+                           : fmt::format("expected one angle and {} [lower, upper]", entries == 4   ? "three"
+                                                                                     : entries == 3 ? "two"
+                                                                                                    : "one"));
   for (int i = 0; i < entries; ++i) {
     const Path where{&at, {}, i};
     if (ball && i == 0)

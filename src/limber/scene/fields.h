@@ -103,6 +103,9 @@ void read_sections(const Fields& scene);
 void read_bodies(const Fields& scene);
 void read_short_forms(const Fields& scene);
 void read_joints(const Fields& scene);  // and the joints of floating and fixed bodies
+// Which of the joints make the tree; the first ones, of short forms, always do. The others become loops.
+std::vector<char> choose_tree(const Fields& scene, std::size_t first);
+void cut_joints(const Fields& scene, const std::vector<char>& in_tree);
 void read_beams(const Fields& scene);
 void read_springs(const Fields& scene);
 void read_loops(const Fields& scene);
@@ -143,7 +146,7 @@ std::optional<double> read_density(const Fields& fields);  // density or materia
 std::optional<Color> read_color(const Fields& fields);
 std::vector<Shape> read_shapes(const Fields& fields);
 std::optional<ShapeGeometry> read_surface(const Fields& fields);  // hull, mesh or height_field
-// F's axes for a joint: z along `axis`; universal: x and y.
+// F's axes for a joint: z along `axis`; universal: x and y; none of spherical, free, fixed and distance.
 Mat3 joint_axes(JointKind kind, const Vec3& axis, const Vec3& axis2);
 
 }  // namespace limber::scene

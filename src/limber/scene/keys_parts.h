@@ -65,7 +65,9 @@ inline std::vector<Key> join(std::initializer_list<std::vector<Key>> lists) {
   return all;
 }
 
-inline constexpr const char* joint_types = "fixed revolute prismatic universal planar spherical free";
+inline constexpr const char* joint_types =
+    "fixed revolute prismatic universal planar spherical free cylindrical screw point_on_line point_on_plane "
+    "constant_velocity distance";
 inline constexpr const char* link_types = "revolute universal spherical fixed prismatic";
 
 inline std::vector<Key> law_keys() {
@@ -81,7 +83,7 @@ inline std::vector<Key> law_keys() {
       values("rest", Role::coordinate, "where the spring is at ease").otherwise("0").like("10 deg"),
       Key{"limits", Type::joint_limits,
           "stops: `x` for ±x, `[lower, upper]`, or a list of them, one a coordinate; for the rotation of "
-          "spherical and free "
+          "spherical, free, point_on_line and point_on_plane "
           "joints one angle"}
           .like("[-30 deg, 90 deg]"),
       quantity("restitution", number, "speed after a hit on a stop over the speed before")
@@ -165,10 +167,16 @@ inline std::vector<Key> joint_place_keys() {
           .otherwise("the origin of the child")
           .like("[0, 0, 1 m]"),
       axis("axis",
-           "in world axes: turning axis of revolute, direction of prismatic, normal of planar, first axis of "
+           "in world axes: turning axis of revolute, cylindrical and screw, direction of prismatic and "
+           "point_on_line, normal of planar and point_on_plane, shaft of constant_velocity, first axis of "
            "universal")
           .otherwise("[0, 0, 1]; universal: [1, 0, 0]"),
       axis("axis2", "universal: the second axis, perpendicular to the first").otherwise("[0, 1, 0]"),
+      quantity("pitch", length, "screw: how far it goes along its axis in a full turn; negative: left-handed")
+          .like("5 mm"),
+      quantity("length", length, "distance: of the rod between the two frames' origins")
+          .with(Range::positive)
+          .otherwise("what it is at t = 0"),
   };
 }
 

@@ -25,7 +25,7 @@ Object scene_object() {
               object_map("materials", T::material, "what beams and bodies are made of"),
               object_map("sections", T::section, "cross-sections of beams"),
               object_map("bodies", T::body, "rigid bodies"),
-              object_map("joints", T::joint, "joints between bodies, one for each body that does not float"),
+              object_map("joints", T::joint, "joints between bodies; those beyond a tree close loops"),
               object_map("linkages", T::chain, "short form: links in a row"),
               object_map("trees", T::tree, "short form: branches on branches"),
               object_map("ladders", T::ladder, "short form: two rails and rungs between them"),
@@ -312,20 +312,33 @@ std::vector<Object> joint_objects() {
       {T::joint,
        "joint",
        "A joint",
-       "Hangs `child` on `parent`. With all coordinates at 0 the bodies stand as they are written.",
-       join({{
-                 choice("type", joint_types, "").needed(),
-                 refer("parent", "body", "a body or world").otherwise("world"),
-                 refer("child", "body", "the body that hangs on it").needed(),
-             },
-             joint_place_keys(),
-             frame_keys("parent_frame", "child_frame"),
-             law_keys(),
-             start_keys(),
-             {
-                 object("drive", T::drive, "a motor: {force: …} or {servo: …}"),
-                 functions("motion", Role::coordinate, "the coordinates follow these functions of time"),
-             }}),
+       "Hangs `child` on `parent`. With all coordinates at 0 the bodies stand as they are written. A body "
+       "may "
+       "be the child of several joints, and joints may make rings: a tree is found among them in which those "
+       "that are driven, moved, limited or sprung come first, and the others close its loops. A `distance` "
+       "is "
+       "a massless rod between the origins of its frames (without them: of the bodies) and always closes a "
+       "loop.",
+       join(
+           {{
+                choice("type", joint_types,
+                       "coordinates: revolute and screw: angle; prismatic: shift; cylindrical: angle, shift; "
+                       "universal: two angles; planar: two shifts, angle; spherical: rotation vector; "
+                       "constant_velocity: rotation vector across the shaft, two components; point_on_line: "
+                       "rotation vector, shift; point_on_plane: rotation vector, two shifts; free: rotation "
+                       "vector, three shifts; fixed and distance: none")
+                    .needed(),
+                refer("parent", "body", "a body or world").otherwise("world"),
+                refer("child", "body", "the body that hangs on it").needed(),
+            },
+            joint_place_keys(),
+            frame_keys("parent_frame", "child_frame"),
+            law_keys(),
+            start_keys(),
+            {
+                object("drive", T::drive, "a motor: {force: …} or {servo: …}"),
+                functions("motion", Role::coordinate, "the coordinates follow these functions of time"),
+            }}),
        {},
        "",
        "joints:\n"
@@ -336,9 +349,10 @@ std::vector<Object> joint_objects() {
        "frame",
        "A frame",
        "",
-       pose_keys("its origin in the body",
-                 "its axes in the body: z is the axis of revolute, prismatic and planar joints, x and y "
-                 "those of universal ones"),
+       pose_keys(
+           "its origin in the body",
+           "its axes in the body: x and y are the axes of universal joints, z is the axis of all others "
+           "that have one"),
        {},
        "",
        ""},

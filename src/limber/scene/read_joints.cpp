@@ -25,8 +25,7 @@ std::optional<Vec3> world_point(const Fields& fields) {
 }
 
 Mat3 read_axes(const Fields& fields, JointKind kind) {
-  const bool uses_axis = kind == JointKind::revolute || kind == JointKind::prismatic ||
-                         kind == JointKind::planar || kind == JointKind::universal;
+  const bool uses_axis = kind != JointKind::fixed && kind != JointKind::spherical && kind != JointKind::free;
   if (fields.has("axis") && !uses_axis)
     fields.error("axis", fmt::format("a {} joint has no axis", to_string(kind)));
   if (fields.has("axis2") && kind != JointKind::universal)
@@ -96,14 +95,55 @@ BodyId read_body(const Fields& fields, const char* key, bool allow_world) {
   return fields.reader.body(fields.node(key), fields.path(key), allow_world).value_or(world);
 }
 
+// Keys that only one kind has.
+double read_pitch(const Fields& fields, JointKind kind) {
+  for (const auto& [key, owner] :
+       {std::pair{"pitch", JointKind::screw}, std::pair{"length", JointKind::distance}})
+    if (fields.has(key) && kind != owner)
+      fields.error(key, fmt::format("only a {} has a {}", to_string(owner), key));
+  return kind == JointKind::screw ? fields.quantity("pitch", 0) : 0;
+}
+
+// A distance between two bodies whose joints are read; `keys`: of the bodies and the frames.
+void read_rod(const Fields& fields, std::string_view name, const std::array<const char*, 4>& keys) {
+  Reader& reader = fields.reader;
+  Loop loop;
+  loop.name = name;
+  loop.kind = JointKind::distance;
+  loop.law = fields.law(loop.kind);
+  loop.a = read_body(fields, keys[0], true);
+  loop.b = read_body(fields, keys[1], true);
+  const Frames frames = explicit_frames(fields, keys[2], keys[3]).value_or(Frames{});
+  for (const char* key : {"at", "axis", "axis2"})
+    if (!frames.given && fields.has(key))
+      fields.error(key, fmt::format("a distance has two ends: give {} and {}", keys[2], keys[3]));
+  loop.X_AF = frames.X_PF;
+  loop.X_BM = frames.X_BM;
+  read_pitch(fields, loop.kind);
+  const Vec3 a = reader.start_pose(loop.a) * loop.X_AF.p, b = reader.start_pose(loop.b) * loop.X_BM.p;
+  loop.length = fields.quantity("length", (b - a).norm());
+  reader.remember("loop", name, fields.self(), fields.mark(), fields.path());
+  reader.parts.loops.push_back(std::move(loop));
+}
+
+// One under `joints`: what only a joint of the tree has is refused.
+void read_rod_of_joints(const Fields& fields, std::string_view name) {
+  for (const char* key : {"position", "velocity", "drive", "motion"})
+    if (fields.has(key)) fields.error(key, "a distance joint has no coordinates");
+  read_rod(fields, name, {"parent", "child", "parent_frame", "child_frame"});
+}
+
+bool is_rod(const Fields& fields) { return all_joint_kinds[fields.choice("type", 0)] == JointKind::distance; }
+
 // One whose frames need the reference poses of all bodies.
 struct PendingJoint {
   int index;
   const Node* node;
   Mark mark;
+  bool given;  // its frames are in the bodies
 };
 
-// Reads a joint as far as it goes before these are known; `pending` lists those that need them.
+// Reads a joint as far as it goes before these are known; `pending` lists all that have a child.
 void read_joint(const Fields& fields, std::string_view name, std::vector<PendingJoint>& pending) {
   Reader& reader = fields.reader;
   Joint joint;
@@ -113,6 +153,7 @@ void read_joint(const Fields& fields, std::string_view name, std::vector<Pending
   joint.law = fields.law(joint.kind);
   joint.position = fields.values("position", joint.kind);
   joint.velocity = fields.values("velocity", joint.kind);
+  joint.pitch = read_pitch(fields, joint.kind);
   const auto frames = explicit_frames(fields, "parent_frame", "child_frame");
   reader.joint_names.emplace(name, static_cast<int>(reader.parts.joints.size()));
   reader.remember("joint", name, fields.self(), fields.mark(), fields.path());
@@ -129,19 +170,25 @@ void read_joint(const Fields& fields, std::string_view name, std::vector<Pending
     reader.parts.joints.push_back(std::move(joint));
     return;
   }
-  Reader::BodyExtra& extra = reader.extras[child.value];
   if (frames) {
     joint.X_PF = frames->X_PF;
     joint.X_BM = frames->X_BM;
-    if (extra.has_pose)
-      fields.error("child_frame",
-                   fmt::format("the pose of \"{}\" follows from the frames; remove its at and rotate",
-                               reader.parts.bodies[child.value].name));
-    else if (extra.relative_joint < 0)
-      extra.relative_joint = id.value;
   }
   reader.parts.joints.push_back(std::move(joint));
-  if (!frames) pending.push_back({id.value, &fields.self(), fields.mark()});
+  pending.push_back({id.value, &fields.self(), fields.mark(), frames.has_value()});
+}
+
+// The pose of a body that hangs on frames in the bodies follows from them.
+void hang_on_frames(const Fields& fields, int joint) {
+  Reader& reader = fields.reader;
+  const BodyId child = reader.parts.joints[joint].child;
+  Reader::BodyExtra& extra = reader.extras[child.value];
+  if (extra.has_pose)
+    fields.error("child_frame",
+                 fmt::format("the pose of \"{}\" follows from the frames; remove its at and rotate",
+                             reader.parts.bodies[child.value].name));
+  else if (extra.relative_joint < 0)
+    extra.relative_joint = joint;
 }
 
 // Explicit bodies that hang on no joint get one: fixed, or free at the centre of mass.
@@ -190,26 +237,36 @@ Mat3 joint_axes(JointKind kind, const Vec3& axis, const Vec3& axis2) {
     R << axis, y, axis.cross(y);
     return R;
   }
-  return kind == JointKind::spherical || kind == JointKind::free || kind == JointKind::fixed
+  return kind == JointKind::spherical || kind == JointKind::free || kind == JointKind::fixed ||
+                 kind == JointKind::distance
              ? Mat3::Identity()
              : math::rotation_from_z(axis);
 }
 
 void read_joints(const Fields& scene) {
   Reader& reader = scene.reader;
-  // First what does not need poses, for all joints; then the frames.
+  // First what does not need poses, for all joints; then which of them make the tree; then the frames.
   std::vector<PendingJoint> pending;
+  const std::size_t of_short_forms = reader.parts.joints.size();
   for_each_entry(scene, "joints", ObjectType::joint, [&](const Fields& fields, std::string_view name) {
-    if (reader.claim_entities(1, fields.mark(), fields.path())) read_joint(fields, name, pending);
+    if (!is_rod(fields) && reader.claim_entities(1, fields.mark(), fields.path()))
+      read_joint(fields, name, pending);
   });
+  const std::vector<char> in_tree = choose_tree(scene, of_short_forms);
+  const Path path = scene.path("joints");
+  const auto fields_of = [&](const PendingJoint& p) {
+    return Fields(reader, *p.node, ObjectType::joint, {&path, reader.parts.joints[p.index].name}, p.mark);
+  };
+  for (const PendingJoint& p : pending)
+    if (p.given && in_tree[p.index]) hang_on_frames(fields_of(p), p.index);
   for (const PendingJoint& p : pending) {
+    if (p.given) continue;
     Joint& joint = reader.parts.joints[p.index];
-    const Path path = scene.path("joints");
-    const Fields fields(reader, *p.node, ObjectType::joint, {&path, joint.name}, p.mark);
-    const Frames frames = world_frames(fields, joint.kind, joint.parent, joint.child);
+    const Frames frames = world_frames(fields_of(p), joint.kind, joint.parent, joint.child);
     joint.X_PF = frames.X_PF;
     joint.X_BM = frames.X_BM;
   }
+  cut_joints(scene, in_tree);
   std::vector<int>& joint_of = reader.joint_of;
   joint_of.assign(reader.parts.bodies.size(), -1);
   for (std::size_t j = 0; j < reader.parts.joints.size(); ++j)
@@ -221,12 +278,18 @@ void read_joints(const Fields& scene) {
 
 void read_loops(const Fields& scene) {
   Reader& reader = scene.reader;
+  for_each_entry(scene, "joints", ObjectType::joint, [&](const Fields& fields, std::string_view name) {
+    if (is_rod(fields) && reader.claim_entities(1, fields.mark(), fields.path()))
+      read_rod_of_joints(fields, name);
+  });
   for_each_entry(scene, "loops", ObjectType::loop, [&](const Fields& fields, std::string_view name) {
     if (!reader.claim_entities(1, fields.mark(), fields.path())) return;
+    if (is_rod(fields)) return read_rod(fields, name, {"a", "b", "a_frame", "b_frame"});
     Loop loop;
     loop.name = name;
     loop.kind = all_joint_kinds[fields.choice("type", 0)];
     loop.law = fields.law(loop.kind);
+    loop.pitch = read_pitch(fields, loop.kind);
     const auto a = fields.has("a") ? reader.body(fields.node("a"), fields.path("a")) : std::nullopt;
     const auto b = fields.has("b") ? reader.body(fields.node("b"), fields.path("b")) : std::nullopt;
     const auto given = explicit_frames(fields, "a_frame", "b_frame");

@@ -309,7 +309,7 @@ class Writer {
     add_values("stiffness", law.stiffness);
     add_values("damping", law.damping);
     add_values("rest", law.rest);
-    const bool ball = kind == JointKind::spherical || kind == JointKind::free;
+    const bool ball = has_rotation_vector(kind);
     bool limited = false;
     std::string text = ball ? number(law.upper[0]) : "";
     if (ball) limited = std::isfinite(law.upper[0]);
@@ -334,6 +334,7 @@ class Writer {
       const int n = dof_count(j.kind);
       flow.add("type", to_string(j.kind)).add("parent", body_name(j.parent)).add("child", body_name(j.child));
       flow.add("parent_frame", frame(j.X_PF)).add("child_frame", frame(j.X_BM));
+      flow.add_if(j.kind == JointKind::screw, "pitch", number(j.pitch));
       add_law(flow, j.kind, j.law);
       flow.add_if(n > 0, "position", list(j.position, n)).add_if(n > 0, "velocity", list(j.velocity, n));
       entry(j.name, flow.str());
@@ -429,6 +430,8 @@ class Writer {
       Flow flow;
       flow.add("type", to_string(l.kind)).add("a", body_name(l.a)).add("b", body_name(l.b));
       flow.add("a_frame", frame(l.X_AF)).add("b_frame", frame(l.X_BM));
+      flow.add_if(l.kind == JointKind::screw, "pitch", number(l.pitch));
+      flow.add_if(l.kind == JointKind::distance, "length", number(l.length));
       add_law(flow, l.kind, l.law);
       entry(l.name, flow.str());
     }
