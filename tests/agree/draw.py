@@ -104,21 +104,27 @@ def solid(rng, size):
     return body
 
 
-FREEDOMS = {"fixed": 0, "revolute": 1, "prismatic": 1, "universal": 2, "planar": 3, "spherical": 3, "free": 6}
+FREEDOMS = {"fixed": 0, "revolute": 1, "prismatic": 1, "universal": 2, "planar": 3, "spherical": 3, "free": 6,
+            "cylindrical": 2, "screw": 1, "point_on_line": 4, "point_on_plane": 5, "constant_velocity": 2}
+MORE_KINDS = ("planar", "cylindrical", "screw", "point_on_line", "point_on_plane", "constant_velocity")  # of articulated
+
+
+def by_coordinate(turn, slide):
+    """Numbers of all kinds: the same for all coordinates of a sort, so that they do not depend on axes."""
+    return {"revolute": turn, "prismatic": slide, "universal": turn, "spherical": turn, "planar": [slide, slide, turn],
+            "free": [turn] * 3 + [slide] * 3, "fixed": 0, "cylindrical": [turn, slide], "screw": turn,
+            "point_on_line": [turn] * 3 + [slide], "point_on_plane": [turn] * 3 + [slide] * 2, "constant_velocity": turn}
 
 
 def stiffness(rng, kind, strong):
-    """Of all coordinates: the same for all of a kind, so that it does not depend on axes."""
     turn = rng.uniform(20, 80) if strong else rng.uniform(5, 40)
     slide = rng.uniform(500, 3000)
-    return {"revolute": turn, "prismatic": slide, "universal": turn, "spherical": turn, "planar": [slide, slide, turn],
-            "free": [turn] * 3 + [slide] * 3, "fixed": 0}[kind]
+    return by_coordinate(turn, slide)[kind]
 
 
 def damping(rng, kind):
     turn, slide = rng.uniform(0.01, 0.5), rng.uniform(0.5, 8)
-    return {"revolute": turn, "prismatic": slide, "universal": turn, "spherical": turn, "planar": [slide, slide, turn],
-            "free": [turn] * 3 + [slide] * 3, "fixed": 0}[kind]
+    return by_coordinate(turn, slide)[kind]
 
 
 def law(rng, joint, takes, closing=False):
@@ -126,11 +132,11 @@ def law(rng, joint, takes, closing=False):
     kind = joint["type"]
     if kind == "fixed":
         return
-    plain = kind in ("revolute", "prismatic", "universal")
+    plain = kind in ("revolute", "prismatic", "universal", "screw")
     size = 0.02 if kind == "prismatic" else 0.3
     if closing and not takes.loop_law:
         return
-    if kind in ("prismatic", "planar", "free") or takes.must_hold and not closing or some(rng, 0.6):
+    if kind in ("prismatic", "free", *MORE_KINDS) or takes.must_hold and not closing or some(rng, 0.6):
         joint["stiffness"] = stiffness(rng, kind, takes.must_hold)
         if plain and kind != "universal" and some(rng, 0.3):
             joint["rest"] = rng.uniform(-size, size)
@@ -151,7 +157,7 @@ def law(rng, joint, takes, closing=False):
 def drive(rng, joint, takes):
     """A motor, a given motion, a start elsewhere or a start in motion; at most one."""
     kind = joint["type"]
-    if kind not in ("revolute", "prismatic") or not some(rng, 0.4):
+    if kind not in ("revolute", "prismatic", "screw") or not some(rng, 0.4):
         return
     size = 0.02 if kind == "prismatic" else 0.3
     strong = 2000 if kind == "prismatic" else 25
@@ -205,7 +211,7 @@ def add_tree(rng, scene, takes, count, parents, size=0.2):
             scene["bodies"][name]["angular_drag"] = rng.uniform(0.01, 0.1)
         types = ["revolute"] * 6 + ["prismatic", "universal", "spherical", "spherical", "fixed"]
         if takes.method == "articulated":
-            types += ["planar"]
+            types += MORE_KINDS
         if takes.free and parent is None:
             types += ["free"]
         joint = {"type": rng.choice(types), "child": name, "at": list(origin)}
@@ -218,15 +224,17 @@ def add_tree(rng, scene, takes, count, parents, size=0.2):
         parents[name] = vec.add(place, vec.scaled(0.3 * size, vec.random_unit(rng)))
         probe(scene, quantity="position", on=name)
         probe(scene, quantity="rotation", on=name)
-        if takes.joint_probes and joint["type"] in ("revolute", "prismatic"):
+        if takes.joint_probes and joint["type"] in ("revolute", "prismatic", "screw"):
             probe(scene, quantity="joint_position", joint=f"j{k}")
 
 
 def axes(rng, joint):
-    if joint["type"] in ("revolute", "prismatic", "planar", "universal"):
+    if joint["type"] in ("revolute", "prismatic", "universal", *MORE_KINDS):
         joint["axis"] = vec.random_unit(rng) if some(rng, 0.7) else list(rng.choice(vec.IDENTITY))
     if joint["type"] == "universal":
         joint["axis2"] = vec.perpendicular(rng, joint["axis"])
+    if joint["type"] == "screw":
+        joint["pitch"] = rng.choice([-1, 1]) * rng.uniform(0.02, 0.3)
 
 
 def add_polygon(rng, scene, takes):

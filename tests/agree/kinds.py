@@ -22,8 +22,10 @@ KEYS = {
                "points": LENGTH, "rotate": NUMBER, "mass": MASS, "density": DENSITY, "inertia": (2, 1, 0),
                "linear_drag": DAMPING, "angular_drag": (2, 1, -1), "velocity": SPEED, "angular_velocity": RATE,
                "friction": NUMBER, "hull": LENGTH, "size": LENGTH, "rows": LENGTH, "vertices": LENGTH},
-    "joints": {"at": LENGTH, "axis": NUMBER, "axis2": NUMBER, "rotate": NUMBER, "restitution": NUMBER},
-    "loops": {"at": LENGTH, "axis": NUMBER, "axis2": NUMBER, "rotate": NUMBER, "restitution": NUMBER},
+    "joints": {"at": LENGTH, "axis": NUMBER, "axis2": NUMBER, "rotate": NUMBER, "restitution": NUMBER, "pitch": LENGTH,
+               "length": LENGTH},
+    "loops": {"at": LENGTH, "axis": NUMBER, "axis2": NUMBER, "rotate": NUMBER, "restitution": NUMBER, "pitch": LENGTH,
+              "length": LENGTH},
     "trees": {"start": LENGTH, "direction": NUMBER, "length": LENGTH, "radius": LENGTH, "length_ratio": NUMBER, "radius_ratio": NUMBER,
               "stiffness_ratio": NUMBER, "angle": NUMBER, "twist": NUMBER, **OF_LINKS},
     "ladders": {"start": LENGTH, "direction": NUMBER, "across": NUMBER, "spacing": LENGTH, "width": LENGTH, "radius": LENGTH, **OF_LINKS},
@@ -49,7 +51,8 @@ TURNING = {"stiffness": TORQUE, "damping": (2, 1, -1), "rest": NUMBER, "limits":
 SLIDING = {"stiffness": STIFFNESS, "damping": DAMPING, "rest": LENGTH, "limits": LENGTH, "position": LENGTH,
            "velocity": SPEED, "motion": LENGTH, "force": FORCE, "target": LENGTH, "kp": STIFFNESS, "kd": DAMPING,
            "max_force": FORCE}
-SLIDES = {"prismatic": {0}, "planar": {0, 1}, "free": {3, 4, 5}}  # coordinates that are lengths
+SLIDES = {"prismatic": {0}, "planar": {0, 1}, "free": {3, 4, 5}, "cylindrical": {1}, "point_on_line": {3},
+          "point_on_plane": {3, 4}}  # coordinates that are lengths
 FUNCTIONS = {"gravity", "position", "force", "moment", "force_per_length", "velocity", "motion", "target", "shift", "turn"}
 
 # Of what comes out.
@@ -72,7 +75,7 @@ def dimension(scene, path):
         if key is not None and path[2] not in ("parent_frame", "child_frame", "a_frame", "b_frame", "at"):
             after = path[path.index(key) + 1:]
             sliding = SLIDES.get(entry["type"], set())
-            return (SLIDING if (after[0] if after and entry["type"] in ("planar", "free") else 0) in sliding else TURNING)[key]
+            return (SLIDING if (after[0] if after and entry["type"] in SLIDES and entry["type"] != "prismatic" else 0) in sliding else TURNING)[key]
     table = KEYS.get(section, {})
     return next((table[k] for k in reversed(path) if isinstance(k, str) and k in table), None)
 

@@ -10,7 +10,7 @@ import math
 import kinds
 import vec
 from machine import Unclear
-from rewrite_frames import framed, reframed, reopened, reversed_axis, split
+from rewrite_frames import framed, joined, reframed, reopened, reversed_axis, split
 from rewrite_world import mirrored, scaled, turned
 from rewritten import Rewritten
 
@@ -144,4 +144,5 @@ def inert(scene, rng):
 
 WAYS = {"threads": threads, "denser": denser, "renamed": renamed, "permuted": permuted, "units": units,
         "expressions": expressions, "repeated": repeated, "listed": listed, "inert": inert, "turned": turned, "mirrored": mirrored,
-        "scaled": scaled, "reframed": reframed, "reversed": reversed_axis, "reopened": reopened, "split": split, "framed": framed}
+        "scaled": scaled, "reframed": reframed, "reversed": reversed_axis, "reopened": reopened, "joined": joined, "split": split,
+        "framed": framed}

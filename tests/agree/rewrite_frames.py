@@ -98,9 +98,9 @@ def turned_about(joint, keys=("rest", "position", "velocity", "motion")):
 
 
 def reversed_axis(scene, rng):
-    names = [n for n, j in scene.get("joints", {}).items() if j["type"] in ("revolute", "prismatic") and "axis" in j]
+    names = [n for n, j in scene.get("joints", {}).items() if j["type"] in ("revolute", "prismatic", "screw") and "axis" in j]
     if not names:
-        raise Unclear("no hinge or slide")
+        raise Unclear("no hinge, slide or screw")
     name = rng.choice(names)
     out = copy.deepcopy(scene)
     turned_about(out["joints"][name])
@@ -151,6 +151,28 @@ def reopened(scene, rng):
     return Rewritten(out, discrete=True)
 
 
+def joined(scene, rng):
+    """Closing joints among the others: the tree is found anew."""
+    if not scene.get("loops"):
+        raise Unclear("no ring")
+    out = copy.deepcopy(scene)
+    for name, loop in out.pop("loops").items():
+        joint = {k: v for k, v in loop.items() if k not in ("a", "b")}
+        if loop["b"] == "world":
+            joint, child, parent = opposite(joint), loop["a"], None
+        else:
+            child, parent = loop["b"], loop["a"]
+        joint["child"] = child
+        if parent not in (None, "world"):
+            joint["parent"] = parent
+        out["joints"][name] = joint
+    items = list(out["joints"].items())
+    rng.shuffle(items)
+    out["joints"] = dict(items)
+    out["probes"] = [p for p in out["probes"] if "joint" not in p]  # of a joint that closes now: other methods refuse them
+    return Rewritten(out, discrete=True)
+
+
 def opposite(joint):
     """A joint seen from its child: the same coordinates with the axes reversed."""
     out = dict(joint)
@@ -161,7 +183,7 @@ def opposite(joint):
                 out[key] = joint[key][::-1]
         if "limits" in joint:
             out["limits"] = joint["limits"][::-1] if isinstance(joint["limits"], list) else joint["limits"]
-    elif joint["type"] in ("revolute", "prismatic"):
+    elif joint["type"] in ("revolute", "prismatic", "cylindrical", "screw"):
         out["axis"] = vec.scaled(-1, joint["axis"])
     elif joint["type"] == "spherical":
         if not is_one(joint.get("stiffness", 0)) or joint.get("rest"):
@@ -201,7 +223,7 @@ def framed(scene, rng):
     out = copy.deepcopy(scene)
     poses = {n: (b.get("at", [0, 0, 0]), vec.exp(b.get("rotate", [0, 0, 0]))) for n, b in scene.get("bodies", {}).items()}
     poses["world"] = ([0, 0, 0], vec.IDENTITY)
-    names = [n for n, j in scene.get("joints", {}).items() if j["type"] in ("revolute", "prismatic", "universal", "spherical")]
+    names = [n for n, j in scene.get("joints", {}).items() if j["type"] not in ("fixed", "planar", "free")]
     if not names:
         raise Unclear("no joint")
     for name in names:

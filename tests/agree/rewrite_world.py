@@ -89,9 +89,9 @@ def moved_joint(joint, m):
     out = dict(joint)
     kind = joint["type"]
     values = [joint.get(k, 0) for k in ("rest", "position", "velocity", "stiffness", "damping")]
-    if kind in ("spherical", "planar", "free") and (any(not is_one(v) and len(v) == 3 and kind == "spherical" for v in values)
-                                                   or any(isinstance(v, list) and any(v) for v in values[:3])
-                                                   or "drive" in joint or "motion" in joint):
+    plain = kind in ("fixed", "revolute", "prismatic", "universal", "screw")
+    if not plain and (any(not is_one(v) and len(v) == 3 and kind == "spherical" for v in values)
+                      or any(isinstance(v, list) and any(v) for v in values[:3]) or "drive" in joint or "motion" in joint):
         raise Unclear("its law depends on axes")
     if any(k in joint for k in ("parent_frame", "child_frame")):
         raise Unclear("frames are given")
@@ -100,6 +100,8 @@ def moved_joint(joint, m):
     for key in ("axis", "axis2"):
         if key in joint:
             out[key] = (m.polar if kind == "prismatic" else m.axial)(joint[key])
+    if "pitch" in joint:
+        out["pitch"] = m.sign * joint["pitch"]
     return out
 
 
