@@ -55,7 +55,7 @@ void find_accelerations(const SystemData& s, const State& state, WorkspaceData& 
   for (int i = 0; i < s.tree.size(); ++i) {
     const multibody::Link& link = s.tree[i];
     Vec6& A = w.frame.acceleration[i];
-    A = w.links[i].c + multibody::joint_twist(link.kind, state.q.data() + link.q, w.a.data() + link.v);
+    A = w.links[i].c + multibody::joint_twist(link.kind, link.lead, state.q.data() + link.q, w.a.data() + link.v);
     if (link.parent >= 0) A += w.links[i].X_PM.inverse_motion(w.frame.acceleration[link.parent]);
   }
 }
@@ -148,7 +148,7 @@ bool Stepper::solve_frame_blocks() {
   std::fill(w_.a.begin(), w_.a.end(), 0.0);
   set_block_rhs(false);
   for (std::size_t l = 0; l < s_.loops.size(); ++l) {
-    const int rows = 6 - dof_count(s_.loops[l].kind);
+    const int rows = closing_row_count(s_.loops[l].kind);
     const Vec6 rate = multibody::loop_times(b.system, static_cast<int>(l), b.twist.data());
     const Vec6 bias = loop_acceleration_bias(s_, static_cast<int>(l), b.loops[l], w_.links);
     b.rhs.g[l].head(rows) = -(rate + bias).head(rows);

@@ -73,7 +73,7 @@ struct Observer : observe::Source {
     observe::MotionReading out;
     const multibody::Link& link = s.tree[id.value];
     if (s.asks_forces) {
-      const multibody::Subspace S = multibody::motion_subspace(link.kind, state.q.data() + link.q);
+      const multibody::Subspace S = multibody::motion_subspace(link, state.q.data() + link.q);
       out.force.head(link.dofs) = S.leftCols(link.dofs).transpose() * forces.joint[id.value];
       out.force.head(link.dofs) -=
           joint_force(s, id.value, state.q.data(), state.v.data(), state.t).head(link.dofs);
