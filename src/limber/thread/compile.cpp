@@ -52,6 +52,8 @@ void set_outline(const SectionShape& shape, ThreadInfo& t) {
   for (Vec2& p : t.outline) p = p.cwiseQuotient(t.extent);
 }
 
+constexpr double least_rho = 0.1;  // of collocation: at 0 its stages meet
+
 struct Compiler {
   const Model& model;
   SystemData& s;
@@ -104,12 +106,43 @@ struct Compiler {
   }
 
   void mesh_options() {
-    if (s.options.integrator == Integrator::alpha && s.options.levels > 0)
-      refuse(
-          "scene", "", "run.thread.integrator",
-          "alpha keeps the strain that a split of an element makes: a mesh that changes needs bdf2 or euler");
     if (s.options.element != Element::log && s.options.error > 0)
       refuse("scene", "", "run.thread.error", "only the log element has an estimate of its mesh's error");
+  }
+
+  // What schemes that keep accelerations do not go with.
+  void integrator() {
+    const Integrator by = s.options.integrator;
+    const bool lobatto = by == Integrator::lobatto;
+    if (by != Integrator::alpha && !lobatto) return;
+    const auto no = [&](const std::string& why) { refuse("scene", "", "run.thread.integrator", why); };
+    if (s.options.levels > 0)
+      no(fmt::format(
+          "{} keeps the strain that a split of an element makes: a mesh that changes needs bdf2 or "
+          "euler",
+          to_string(by)));
+    if (s.options.element != Element::log)
+      no(fmt::format("{} needs the log element: the others have bdf2 and euler", to_string(by)));
+    if (lobatto && s.options.solver == Solver::cg)
+      no("lobatto needs the direct solver: cg has bdf2, euler, alpha");
+    if (lobatto && s.options.rho < least_rho)
+      refuse("scene", "", "run.thread.rho",
+             fmt::format("of lobatto is at least {:.6g}: its stages meet at 0", least_rho));
+    for (const Beam& b : model.beams())
+      if (lobatto && b.damping > 0)
+        refuse("beam", b.name, "damping",
+               "lobatto has no material damping: use bdf2, euler or alpha, or `air_damping`");
+  }
+
+  // Its guard of energy is not at work where the books do not know exactly what comes in.
+  void watch_energy() {
+    if (s.options.integrator != Integrator::alpha && s.options.integrator != Integrator::lobatto) return;
+    if (!s.energy_enters()) return;
+    s.warning += (s.warning.empty() ? "" : "\n") +
+                 fmt::format(
+                     "{} is not kept from making energy where ends are driven, loads turn or change, or "
+                     "gravity does: look at the energies, or use bdf2",
+                     to_string(s.options.integrator));
   }
 
   Pose from_frame(const Beam& b, const std::vector<Pose>& X_WB) {
@@ -403,7 +436,8 @@ void measure(SystemData& s) {
 }  // namespace
 
 const char* to_string(Integrator integrator) {
-  return integrator == Integrator::bdf2 ? "bdf2" : integrator == Integrator::euler ? "euler" : "alpha";
+  constexpr const char* names[] = {"bdf2", "euler", "alpha", "lobatto"};
+  return names[static_cast<int>(integrator)];
 }
 const char* to_string(Element element) {
   constexpr const char* names[] = {"log", "printed", "green"};
@@ -434,6 +468,7 @@ System compile(const Model& model, const Options& options) {
   Compiler c{s.model, s, {}};
   c.refuse_others();
   c.mesh_options();
+  c.integrator();
   c.bodies();
   if (!c.problems.empty()) throw ModelError(std::move(c.problems));
   std::vector<Pose> X_WB(s.bodies.size());
@@ -445,6 +480,7 @@ System compile(const Model& model, const Options& options) {
   c.contact();
   c.spare(X_WB);
   c.loads();
+  c.watch_energy();
   if (!c.problems.empty()) throw ModelError(std::move(c.problems));
   c.rest_lengths(System(data).rest());
   measure(s);

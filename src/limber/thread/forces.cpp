@@ -310,6 +310,11 @@ double tether_losses(const SystemData& s, const State& state, const double* e, d
   return sum;
 }
 
+bool section_axes_at(const double* e, int nodes, WorkspaceData& w) {
+  gather(e, nodes, w.elements);
+  return polar(nodes, w.elements);
+}
+
 bool evaluate(const SystemData& s, const double* e, WorkspaceData& w) { return evaluate_all(s, e, false, w); }
 
 bool evaluate_tangent(const SystemData& s, const double* e, const MassWeight& weight, WorkspaceData& w) {

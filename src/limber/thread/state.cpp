@@ -22,7 +22,7 @@ State System::rest() const {
     list->reserve(12 * static_cast<std::size_t>(s.capacity()));
     list->assign(n, 0);
   }
-  if (s.options.integrator == Integrator::alpha)
+  if (s.options.integrator == Integrator::alpha || s.options.integrator == Integrator::lobatto)
     for (auto* list : {&state.a, &state.a_mean}) {
       list->reserve(12 * static_cast<std::size_t>(s.capacity()));
       list->assign(n, 0);
@@ -163,6 +163,9 @@ WorkspaceData::WorkspaceData(const SystemData& s) {
   for (auto* list : {&e, &e_hat, &v_hat, &rhs, &delta, &external, &scratch, &e_start, &e_try, &contact.shift,
                      &contact.free_motion})
     list->assign(12 * static_cast<std::size_t>(n), 0);
+  if (s.options.integrator == Integrator::lobatto)
+    for (auto* list : {&stage[0], &stage[1], &stage_hat[0], &stage_hat[1], &stage_rhs[0], &stage_rhs[1]})
+      list->assign(12 * static_cast<std::size_t>(n), 0);
   if (s.options.solver == Solver::cg)
     for (auto* list : {&cg_r, &cg_z, &cg_p, &cg_q}) list->assign(12 * static_cast<std::size_t>(n), 0);
   if (s.options.solver == Solver::cg) cg_block.assign(144 * static_cast<std::size_t>(n), 0);
@@ -190,6 +193,9 @@ void Workspace::fill_with_nan() {
   for (auto* list : {&w.elements.D, &w.elements.O, &w.elements.g}) std::fill(list->begin(), list->end(), nan);
   for (auto* list : {&w.e, &w.e_hat, &w.v_hat, &w.rhs, &w.delta, &w.external, &w.scratch, &w.e_start,
                      &w.e_try, &w.contact.shift, &w.contact.free_motion})
+    std::fill(list->begin(), list->end(), nan);
+  for (auto* list :
+       {&w.stage[0], &w.stage[1], &w.stage_hat[0], &w.stage_hat[1], &w.stage_rhs[0], &w.stage_rhs[1]})
     std::fill(list->begin(), list->end(), nan);
 }
 

@@ -159,6 +159,12 @@ struct SystemData {
   int capacity() const;  // nodes of the finest mesh
   void poses(double t, std::vector<Pose>& X_WB) const;
 
+  // --- step_ledger.cpp
+  bool has_loads() const;
+  bool moving_fixes() const;
+  bool changing_fields() const;
+  bool energy_enters() const;  // from outside, in ways that a step's books do not know exactly
+
   explicit SystemData(Model m) : model(std::move(m)) {}
 };
 
@@ -293,6 +299,7 @@ struct WorkspaceData {
 
   std::vector<double> e, e_hat, v_hat, rhs, delta, external, scratch;  // (nodes x 12)
   std::vector<double> e_start, e_try;
+  std::vector<double> stage[2], stage_hat[2], stage_rhs[2];  // of collocation
   std::vector<Pose> X_WB, X_before;
   std::optional<Held> held_by_hand;
   std::vector<char> pulls;  // (tethers) where external_forces() looked last
@@ -326,6 +333,7 @@ bool adapt(const SystemData& s, State& state, WorkspaceData& w);
 // Gradient w.elements.g at the coordinates e; false if a gradient is turned inside out or an element is
 // beyond the wall that keeps it from folding.
 bool evaluate(const SystemData& s, const double* e, WorkspaceData& w);
+bool section_axes_at(const double* e, int nodes, WorkspaceData& w);  // the nodes' axes and strains alone
 // Of the mass in a tangent: `all`, and of each thread its own air damping over the scheme's ch.
 struct MassWeight {
   double all = 0;

@@ -23,10 +23,12 @@
 namespace limber::thread {
 
 // euler: backward Euler as published, first order, damps. bdf2: second order, damps little; the first step is
-// Euler's. alpha: generalised-α, second order, damps what a step does not resolve by `rho`. Steps with
-// contact are Euler steps.
-enum class Integrator : std::uint8_t { bdf2, euler, alpha };
-inline constexpr Integrator all_integrators[] = {Integrator::bdf2, Integrator::euler, Integrator::alpha};
+// Euler's. alpha: generalised-α, second order, damps what a step does not resolve by `rho`. lobatto:
+// collocation at two stages, third order (fourth with rho = 1), damps by `rho` too. Steps with contact are
+// Euler steps.
+enum class Integrator : std::uint8_t { bdf2, euler, alpha, lobatto };
+inline constexpr Integrator all_integrators[] = {Integrator::bdf2, Integrator::euler, Integrator::alpha,
+                                                 Integrator::lobatto};
 const char* to_string(Integrator integrator);
 
 // log: gradients through log and stretch, split elasticity, exact tangent (element.h). printed: the paper's,
@@ -48,7 +50,7 @@ const char* to_string(Solver solver);
 
 struct Options {
   Integrator integrator = Integrator::bdf2;
-  double rho = 0.8;  // of alpha: what a step leaves of motions far too fast for it; 1: all
+  double rho = 0.8;  // of alpha and lobatto: what a step leaves of motions far too fast for it; 1: all
   Element element = Element::log;
   Frame frame = Frame::chord;
   Solver solver = Solver::direct;
@@ -69,10 +71,13 @@ struct Options {
         .meaning(
             "bdf2: second order, damps little; euler: as published, damps; alpha: generalised-alpha, second "
             "order, "
-            "a third of the error of bdf2, damps by rho")
+            "a third of the error of bdf2, damps by rho; lobatto: two stages, third order (fourth with rho "
+            "1), "
+            "for long steps, damps by rho")
         .on_command_line();
     t.add("rho", &Options::rho,
-          "of alpha: what a step leaves of motions far too fast for it; 1: all, 0: nothing")
+          "of alpha and lobatto (from 0.1): what a step leaves of motions far too fast for it; 1: all, 0: "
+          "nothing")
         .at_least(0)
         .at_most(1)
         .on_command_line();
@@ -115,8 +120,8 @@ struct State {
   std::vector<double> e, v;                // (nodes x 12) x, x_,x, x_,y, x_,z and their rates
   std::vector<double> e_before, v_before;  // (nodes x 12) one step ago, for bdf2
   double h_before = 0;                     // [s] that step; 0: none, and no accelerations
-  std::vector<double> a, a_mean;           // (nodes x 12) of alpha: accelerations, and as it averages them
-  double made = 0, energy_before = 0;  // [J] of alpha: made by its steps; total after the last (0: not known)
+  std::vector<double> a, a_mean;  // (nodes x 12) of alpha, lobatto: accelerations, and as alpha averages them
+  double made = 0, energy_before = 0;  // [J] of both: made by steps; total after the last (0: not known)
   std::vector<double> strain_before;   // (slots x 24) strains of the last two steps, where a thread damps
   std::vector<double> touch;           // (contacts x 7) the places and the force of each contact: warm start
   double energy0 = 0;                  // [J] total that it started from
