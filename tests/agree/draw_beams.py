@@ -61,6 +61,11 @@ def beam(rng, stuff, elements):
     return {"path": path(rng, stuff.length), "up": vec.random_unit(rng), "material": "m", "section": "s", "elements": elements}
 
 
+def shape_at_ease(rng, stuff):
+    """Another path of the same length: beams of links do not stretch."""
+    return {"path": path(rng, stuff.length, ("straight", "points", "arc", "helix")), "up": vec.random_unit(rng)}
+
+
 def place(rng, name):
     return rng.choice([f"{name}.tip", f"{name}.tip", f"{name}@0.5", f"{name}@0.7"])
 
@@ -150,6 +155,8 @@ def beams(rng, question):
             scene["run"]["rom"] = {"ends": [f"{names[-1]}.tip"]}
         if method == "articulated":
             scene["run"]["integrator"] = rng.choice(["midpoint", "sdirk", "implicit_euler", "euler", "gauss", "sdirk4"])
+    if "ties" not in scene and "planar" not in scene["beams"]["a"] and some(rng, 0.2):
+        scene["beams"]["a"]["rest"] = shape_at_ease(rng, stuff)
     return scene
 
 
@@ -226,6 +233,12 @@ def threads(rng, question):
         add_hand(rng, scene, stuff)
     if verb == "run" and scene["run"]["thread"].get("element", "log") == "log" and some(rng, 0.1):
         scene["changes"] = [{"at": 0.4 * scene["run"]["time"], "beam": "a", "cut": 0.5}]
+    if scene["run"].get("thread", {}).get("element", "log") == "log" and some(rng, 0.25):
+        a["rest"] = {"length": stuff.length * rng.uniform(0.95, 1.05)} if some(rng, 0.5) else shape_at_ease(rng, stuff)
+    if verb == "run" and "clamps" in a and all("to" not in c for c in a["clamps"]) and some(rng, 0.3):
+        a["clamps"][0]["until"] = rng.uniform(0.3, 0.7) * scene["run"]["time"]
+    if "contact" in scene and some(rng, 0.3):
+        scene["contact"]["pairs"] = [{"between": ["a", "world"], "friction": rng.uniform(0, 0.6)}]
     return scene
 
 

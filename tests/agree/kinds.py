@@ -35,7 +35,7 @@ KEYS = {
     "riders": {"mass": MASS, "position": LENGTH},
     "beams": {"path": LENGTH, "angle": NUMBER, "turns": NUMBER, "direction": NUMBER, "towards": NUMBER, "axis": NUMBER,
               "start_direction": NUMBER, "up": NUMBER, "damping": TIME, "air_damping": RATE, "velocity": SPEED,
-              "from": LENGTH},
+              "from": LENGTH, "length": LENGTH, "until": TIME},
     "springs": {"between": LENGTH, "stiffness": STIFFNESS, "EA": FORCE, "damping": DAMPING, "rest_length": LENGTH},
     "ties": {"on": LENGTH, "to": LENGTH, "axis": NUMBER, "shift": LENGTH, "turn": NUMBER},
     "loads": {"on": LENGTH, "force": FORCE, "moment": TORQUE, "force_per_length": STIFFNESS, "ramp": TIME},

@@ -171,6 +171,8 @@ def mapped_world(scene, m):
 
 
 def move_beam(b, m, scene):
+    if "path" in b.get("rest", {}):  # only its shape counts, and its hand
+        b["rest"] = {"path": moved_path(b["rest"]["path"], m), "up": m.polar(b["rest"]["up"])}
     start = b.get("from", "world")
     if isinstance(start, dict):
         if m.mirrors:

@@ -98,6 +98,15 @@ std::vector<FeatureCase> feature_cases() {
       sliding("    velocity: [1 m/s, 0, 0]\n"));
   add("friction of a body", lying("    friction: §0.9\n"), lying(""));
 
+  const std::string rough = "    velocity: [1 m/s, 0, 0]\n    friction: 0.9\n";
+  const char* rule = "how two frictions make one, other than by the root of the product";
+  add(rule, sliding(rough, "  combine: §minimum\n"), sliding(rough));
+  add(rule, lying("    friction: 0.9\n", "  combine: §maximum\n"), lying("    friction: 0.9\n"));
+  add("friction of a pair of bodies",
+      sliding(rough, "  pairs: §[{between: [block, world], friction: 0.1}]\n"), sliding(rough));
+  add("friction of a pair with a thread", lying("", "  pairs: §[{between: [cord, table], friction: 0.1}]\n"),
+      lying(""));
+
   // A box that hangs on a joint of the kind, and a hand that one moves.
   const auto part = [](const std::string& type, const std::string& more) {
     return "limber: 1\nbodies:\n  arm: {box: [10 cm, 2 cm, 2 cm], mass: 1 kg, at: [5 cm, 0, 0]}\njoints:\n  "
@@ -263,6 +272,15 @@ std::vector<FeatureCase> feature_cases() {
   add("clamps of a beam", cord("    clamps: §[{at: 0.5}]\n"), plain_cord);
   const std::string bow = "{arc: {radius: 20 cm, angle: 60 deg}}";
   add("beam that is straight at ease", cord("    straight: §true\n", "", "", bow), cord("", "", "", bow));
+  const std::string arc = "{path: {arc: {radius: 20 cm, angle: 1 rad}}}";
+  add("beam that is bent or twisted at ease other than its path", cord("    rest: §" + arc + "\n"),
+      plain_cord);
+  add("beam that is longer or shorter at ease than its path", cord("    rest: §{length: 19 cm}\n"),
+      plain_cord);
+  add("beam that is longer or shorter at ease than its path",
+      cord("    rest: §{path: {arc: {radius: 20 cm, angle: 0.9 rad}}}\n"), cord("    rest: " + arc + "\n"));
+  add("clamp that lets go at a time", cord("    clamps: §[{at: 1, until: 20 ms}]\n"),
+      cord("    clamps: [{at: 1}]\n"));
   add("air_damping of a beam", cord("    air_damping: §9 Hz\n"), plain_cord);
   add("velocity of a beam at t = 0", cord("    velocity: §[0, 0.5 m/s, 0]\n"), plain_cord);
   add("yield stress", cord("", "", "    yield: §1 MPa\n"), plain_cord);

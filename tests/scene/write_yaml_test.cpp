@@ -84,10 +84,17 @@ void same(const Beam& a, const Beam& b) {
   EXPECT_EQ(a.damping, b.damping);
   EXPECT_EQ(std::tuple(a.planar, a.root, a.straight, a.air_damping, a.velocity),
             std::tuple(b.planar, b.root, b.straight, b.air_damping, b.velocity));
+  ASSERT_EQ(a.rest.has_value(), b.rest.has_value());
+  if (a.rest) {
+    EXPECT_EQ(std::tuple(a.rest->length, a.rest->up, a.rest->path.has_value()),
+              std::tuple(b.rest->length, b.rest->up, b.rest->path.has_value()));
+    for (double s : {0.0, 0.37, 1.0})
+      if (a.rest->path) EXPECT_EQ(path_point(*a.rest->path, s), path_point(*b.rest->path, s));
+  }
   ASSERT_EQ(a.clamps.size(), b.clamps.size());
   for (std::size_t i = 0; i < a.clamps.size(); ++i)
-    EXPECT_EQ(std::tuple(a.clamps[i].s, a.clamps[i].body, a.clamps[i].hold),
-              std::tuple(b.clamps[i].s, b.clamps[i].body, b.clamps[i].hold));
+    EXPECT_EQ(std::tuple(a.clamps[i].s, a.clamps[i].body, a.clamps[i].hold, a.clamps[i].until),
+              std::tuple(b.clamps[i].s, b.clamps[i].body, b.clamps[i].hold, b.clamps[i].until));
 }
 void same(const Aging& a, const Aging& b) {
   EXPECT_EQ(std::tuple(a.rate, a.stress, a.exponent), std::tuple(b.rate, b.stress, b.exponent));
@@ -284,8 +291,16 @@ TEST(WriteYaml, ThreadsComeBack) {
       "beams:\n"
       "  cord: {path: [[0, 0, 0], [1, 0, 0]], material: m, section: c, elements: 8, root: pinned, straight: "
       "true,\n"
-      "    clamps: [{at: 0.5, hold: welded}, {at: 1, to: hand}], air_damping: 0.2 Hz, velocity: [0, 1, 2]}\n"
-      "contact: {friction: 0.7, self: false, planes: [{at: [0, 0, -1], normal: [0, 1, 1]}]}\n"
+      "    clamps: [{at: 0.5, hold: welded, until: 0.3 s}, {at: 1, to: hand}], air_damping: 0.2 Hz, "
+      "velocity: [0, 1, "
+      "2]}\n"
+      "  bow: {path: [[0, 0, 1], [1, 0, 1]], material: m, section: c, rest: {path: {arc: {radius: 2, angle: "
+      "0.5}}, "
+      "up: [0, 1, 1]}}\n"
+      "  taut: {path: [[0, 0, 2], [1, 0, 2]], material: m, section: c, rest: {length: 0.9}}\n"
+      "contact: {friction: 0.7, self: false, planes: [{at: [0, 0, -1], normal: [0, 1, 1]}], combine: "
+      "average,\n"
+      "  pairs: [{between: [cord, hand], friction: 0.1}, {between: [world, bow], friction: 0.2}]}\n"
       "probes: [cord@0.5.tension, cord@0.5.curvature, cord@0.5.twist, cord.root.bending_moment, "
       "contact.count]\n"
       "run: {time: 1, method: thread, thread: {integrator: euler, element: printed, frame: polar, solver: "

@@ -76,7 +76,7 @@ TEST(Ring, WrithesAtTheTwistOfMichellAndZajac) {
 // Half a turn around a fixed rod, one end pulled slowly by a hand, F at the other: all of it slides. Friction
 // acts at the surface, a radius r inside the midline, so the tension grows by e^{μθR/(R+r)} (moments about
 // the rod).
-TEST(Capstan, TensionGrowsExponentially) {
+void capstan(bool by_pair) {
   // `make thread-campaign` takes 64 elements, ten times as long; the same law holds on 16, to the same 2 %.
   const int elements = std::getenv("LIMBER_CAMPAIGN") ? 64 : 16;
   const double r = 1e-3, R = 0.1, mu = 0.3, F = 10;
@@ -110,7 +110,9 @@ TEST(Capstan, TensionGrowsExponentially) {
   const BodyId hand = driven(rope.builder, "hand", JointKind::prismatic, p.back(), -Vec3::UnitZ(),
                              TimeFunction::table({0, 2}, {0, 0.2}));
   beam.clamps.push_back({1, hand, Hold::pinned});
-  rope.builder.parts.contact = Contact{mu, false, {}};
+  Contact contact{by_pair ? 0.05 : mu, false, {}};
+  if (by_pair) contact.pairs.push_back({{world, BeamId{0}}, {BodyId{0}, {}}, mu});
+  rope.builder.parts.contact = contact;
   PointLoad load;
   load.name = "load";
   load.at.beam = rope.builder.add(beam);
@@ -133,6 +135,8 @@ TEST(Capstan, TensionGrowsExponentially) {
   }
   EXPECT_NEAR(mean / count / std::exp(mu * pi * R / (R + r)), 1, 0.02);
 }
+TEST(Capstan, TensionGrowsExponentially) { capstan(false); }
+TEST(Capstan, TensionGrowsByTheFrictionOfItsPair) { capstan(true); }
 
 }  // namespace
 }  // namespace limber::thread

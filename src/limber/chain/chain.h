@@ -51,6 +51,7 @@ class System {
   const std::vector<elastic::BeamTrace>& traces() const { return linked_.traces; }
   const std::vector<elastic::SectionConstants>& sections() const { return sections_; }  // one a beam
   Rest rest() const { return at_rest(structure_); }
+  Rest start() const;  // where it stands at t = 0: beams that are not at ease there on their paths
   // Loads on the piece of a beam that is welded to the world: force, and moment about the world's origin.
   // They go straight into the reaction.
   DeadLoad root_load(int beam, double factor) const;

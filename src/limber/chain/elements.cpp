@@ -15,6 +15,8 @@ ElementModel elements_of(const Model& m, double time) {
   if (!m.loops().empty()) throw ModelError({{"loop", m.loops()[0].name, "", "a loop" + instead}});
   if (!m.springs().empty()) throw ModelError({{"spring", m.springs()[0].name, "", "a spring" + instead}});
   if (m.wind()) throw ModelError({{"wind", "", "", "wind" + instead}});
+  for (const Beam& b : m.beams())
+    if (b.rest) throw ModelError({{"beam", b.name, "rest", "a shape at ease other than the path" + instead}});
   for (const Joint& j : m.joints())
     if (j.kind != JointKind::fixed) throw ModelError({{"joint", j.name, "", "a joint" + instead}});
   const auto poses = m.initial_poses();

@@ -109,6 +109,18 @@ void System::link_bodies() {
   }
 }
 
+Rest System::start() const {
+  Rest out = rest();
+  for (const elastic::BeamTrace& trace : linked_.traces)
+    for (std::size_t k = 1; k < trace.pieces.size(); ++k) {
+      const int body = trace.pieces[k].value, link = bodies_[body].link;
+      const DofArray& ease = linked_.model.joints()[body].law.rest;
+      out.shape.theta[link] =
+          structure_.links.hinge[link] ? Vec3(0, 0, -ease[0]) : Vec3(-ease[0], -ease[1], -ease[2]);
+    }
+  return out;
+}
+
 void System::place_joints() {
   joints_.assign(structure_.links.parent.size(), BeamJoint{});
   sections_.resize(written_.beams().size());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <optional>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "limber/elastic/beam_pieces.h"
 #include "limber/elastic/spring_law.h"
+#include "limber/math/so3.h"
 
 namespace limber::elastic {
 namespace {
@@ -131,6 +133,9 @@ class Converter {
     }
     parts_.ties.clear();
     parts_.changes.clear();  // of beams, which are gone
+    if (parts_.contact)
+      std::erase_if(parts_.contact->pairs,
+                    [](const FrictionPair& p) { return p.a.beam.valid() || p.b.beam.valid(); });
   }
 
   void move(Attachment& a) const {
@@ -210,6 +215,8 @@ class Converter {
       joint.X_PF = pieces.local_axes(k - 1, pieces.start(k)) * principal;
       joint.X_BM = principal;
       joint.law = pieces.law(k);
+      const Vec3 ease = math::so3_log(principal.R.transpose() * pieces.ease(k) * principal.R);
+      for (int i = 0; i < 3; ++i) joint.law.rest[i] = ease[i];
       if (beam.planar) {  // a hinge about y
         const Pose to_y = Pose::rotation(math::rotation_x(-0.5 * pi));
         joint.kind = JointKind::revolute;
@@ -217,6 +224,10 @@ class Converter {
         joint.X_BM = joint.X_BM * to_y;
         joint.law.stiffness[0] = joint.law.stiffness[1];
         joint.law.damping[0] = joint.law.damping[1];
+        if (std::abs(ease[0]) > 1e-9 || std::abs(ease[2]) > 1e-9)
+          throw ModelError({{"beam", beam.name, "rest",
+                             "bends aside or twists: the beam bends about its section's y only"}});
+        joint.law.rest = {ease[1]};
       }
       placed.bodies.push_back(add_piece(fmt::format("{}.{}", beam.name, k - 1), pieces, k, joint));
     }

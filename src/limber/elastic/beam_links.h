@@ -9,11 +9,12 @@
 // link, at the centre of the loaded part. Probes of a beam's root become those of the joint there, of a tie
 // those of the loop that it becomes; those of sections keep the beam's number and the place along it.
 //
-// The path is the line of the section's centroids and the unloaded shape: q = 0 and rest = 0 everywhere. A
-// beam starts at its attachment's point, path and `up` in the axes of that body or of the beam it starts from
-// (beam_frames.h). A link's own frame lies at its joint, with the local axes there (section axes; only the
-// joint frames turn to principal axes). Its first piece is the body "name.root" on the fixed joint
-// "name.root.joint".
+// The path is the line of the section's centroids and, where the beam has no other shape at ease, the
+// unloaded one: q = 0 and rest = 0 everywhere. Another shape at ease is in the joints' rests
+// (BeamPieces::ease). A beam starts at its attachment's point, path and `up` in the axes of that body or of
+// the beam it starts from (beam_frames.h). A link's own frame lies at its joint, with the local axes there
+// (section axes; only the joint frames turn to principal axes). Its first piece is the body "name.root" on
+// the fixed joint "name.root.joint".
 #pragma once
 
 #include <string>

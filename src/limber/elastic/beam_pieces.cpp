@@ -71,6 +71,7 @@ BeamPieces::BeamPieces(const Beam& beam, const Material& material, const Section
       principal_(principal_moments(section)),
       frames_(beam.path, beam.up),
       joints_(recipe_joints(beam.recipe)) {
+  if (beam.rest && beam.rest->path) ease_.emplace(*beam.rest->path, beam.rest->up);
   X_SB_.push_back(frames_.at(0));
   for (int e = 0; e < beam.elements; ++e)
     for (const RecipeJoint& j : joints_) {
@@ -133,6 +134,24 @@ std::vector<Shape> BeamPieces::shapes(int piece) const {
     }
   });
   return out;
+}
+
+// A joint stands for a part of its element as long as its compliance says. With R of the path and E of the
+// path at ease at the ends of that part, rigid pieces turn by R₀ᵀR up to the joint and by RᵀR₁ beyond it; at
+// ease all of it is turned by E₀ᵀE₁, so that the joint makes up for RᵀR₀ · E₀ᵀE₁ · R₁ᵀR.
+Mat3 BeamPieces::ease(int piece) const {
+  if (!ease_) return Mat3::Identity();
+  const int count = static_cast<int>(joints_.size()), j = (piece - 1) % count, element = (piece - 1) / count;
+  double before = 0, all = 0;
+  for (int i = 0; i < count; ++i) {
+    all += joints_[i].bend_compliance;
+    if (i < j) before += joints_[i].bend_compliance;
+  }
+  const double s0 = (element + before / all) / beam_.elements,
+               s1 = (element + (before + joints_[j].bend_compliance) / all) / beam_.elements;
+  const Mat3 R = frames_.at(start(piece)).R;
+  return R.transpose() * frames_.at(s0).R * ease_->at(s0).R.transpose() * ease_->at(s1).R *
+         frames_.at(s1).R.transpose() * R;
 }
 
 JointLaw BeamPieces::law(int piece) const {

@@ -2,6 +2,7 @@
 // looks like.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "limber/elastic/beam_frames.h"
@@ -31,6 +32,8 @@ class BeamPieces {
   Inertia inertia(int piece) const;
   std::vector<Shape> shapes(int piece) const;
   JointLaw law(int piece) const;  // of the joint at the piece's start; piece ≥ 1
+  // What that joint is turned by at ease, in the local axes there: beams that are not at ease on their path.
+  Mat3 ease(int piece) const;
   double principal_angle() const { return principal_.angle; }
   Vec3 center(int piece, double s0, double s1) const;  // of the path between s0 and s1, in the piece's frame
 
@@ -41,6 +44,7 @@ class BeamPieces {
   SectionConstants section_;
   PrincipalMoments principal_;
   BeamFrames frames_;
+  std::optional<BeamFrames> ease_;   // of the path at ease
   std::vector<RecipeJoint> joints_;  // of one element
   std::vector<double> ends_;         // the joints' places, then 1
   std::vector<Pose> X_SB_;

@@ -118,4 +118,14 @@ const char* to_string(Hold hold) {
   return names[static_cast<int>(hold)];
 }
 
+double rest_length(const Beam& beam) {
+  if (!beam.rest) return path_length(beam.path);
+  return beam.rest->path ? path_length(*beam.rest->path) : beam.rest->length;
+}
+
+bool changes_length(const Beam& beam) {
+  const double length = path_length(beam.path);
+  return std::abs(rest_length(beam) - length) > 1e-6 * length;
+}
+
 }  // namespace limber

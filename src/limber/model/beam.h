@@ -2,6 +2,8 @@
 // solve.
 #pragma once
 
+#include <limits>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -40,11 +42,21 @@ enum class Hold : std::uint8_t { clamped, pinned, welded, free };
 inline constexpr Hold all_holds[] = {Hold::clamped, Hold::pinned, Hold::welded, Hold::free};
 const char* to_string(Hold hold);
 
-// Holds the node at s where it is at t = 0, relative to a body (the world) that may be driven. Threads only.
+// Holds the node at s where it is at t = 0, relative to a body (the world) that may be driven, while t <
+// `until`. Threads only.
 struct BeamClamp {
   double s = 1;
   BodyId body = world;
   Hold hold = Hold::clamped;
+  double until = std::numeric_limits<double>::infinity();  // [s]
+};
+
+// What a beam is at ease, where that is not its path: the same path of another length, or another path.
+// Places at the same fraction of the length are the same.
+struct BeamEase {
+  double length = 0;         // [m] 0: of `path`
+  std::optional<Path> path;  // only its shape counts
+  Vec3 up = Vec3::UnitZ();   // the section's z axis at the root of `path`
 };
 
 struct Beam {
@@ -56,17 +68,18 @@ struct Beam {
   Vec3 up = Vec3::UnitZ();  // the section's z axis at the root, made orthogonal to the tangent
   int elements = 10;
   Recipe recipe = Recipe::consistent_3r;
-  bool planar = false;  // bends about the section's y axis only: the planar recipes
-  double damping = 0;   // stiffness-proportional: moment = damping · d(moment)/dt [s]
+  bool planar = false;           // bends about the section's y axis only: the planar recipes
+  double damping = 0;            // stiffness-proportional: moment = damping · d(moment)/dt [s]
+  std::optional<BeamEase> rest;  // none: at ease on its path
   // Of threads:
   Hold root = Hold::clamped;  // how `from` holds the root
   std::vector<BeamClamp> clamps;
   bool straight = false;         // at ease it is straight and untwisted, whatever its path at t = 0
   double air_damping = 0;        // force −air_damping · mass · velocity [1/s]
   Vec3 velocity = Vec3::Zero();  // at t = 0 [m/s]
-  bool is_plain() const {
-    return root == Hold::clamped && clamps.empty() && !straight && air_damping == 0 && velocity.isZero(0);
-  }
 };
+
+double rest_length(const Beam& beam);   // [m]
+bool changes_length(const Beam& beam);  // at ease it is longer or shorter than its path
 
 }  // namespace limber

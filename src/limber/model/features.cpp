@@ -245,6 +245,13 @@ const Feature table[] = {
      of_beams(m, out, "clamps", [](const Beam& b) { return !b.clamps.empty(); }); }},
   {"beam that is straight at ease", "...yy..", [](const Model& m, Places& out) {
      of_beams(m, out, "straight", [](const Beam& b) { return b.straight; }); }},
+  {"beam that is bent or twisted at ease other than its path", "yyyyyyy", [](const Model& m, Places& out) {
+     of_beams(m, out, "rest", [](const Beam& b) { return b.rest && b.rest->path; }); }},
+  {"beam that is longer or shorter at ease than its path", "...yy..", [](const Model& m, Places& out) {
+     of_beams(m, out, "rest", [](const Beam& b) { return changes_length(b); }); }},
+  {"clamp that lets go at a time", "...yy..", [](const Model& m, Places& out) {
+     of_beams(m, out, "clamps", [](const Beam& b) {
+       return std::any_of(b.clamps.begin(), b.clamps.end(), [](const BeamClamp& c) { return std::isfinite(c.until); }); }); }},
   {"air_damping of a beam", "...yo..", [](const Model& m, Places& out) {
      of_beams(m, out, "air_damping", [](const Beam& b) { return b.air_damping != 0; }); }},
   {"velocity of a beam at t = 0", "...yo..", [](const Model& m, Places& out) {
@@ -296,6 +303,16 @@ const Feature table[] = {
      if (m.contact()) out.push_back({"contact", "", ""}); }},
   {"restitution of contact", ".....y.", [](const Model& m, Places& out) {
      if (m.contact() && m.contact()->restitution > 0) out.push_back({"contact", "", "restitution"}); }},
+  {"how two frictions make one, other than by the root of the product", "...y.y.", [](const Model& m, Places& out) {
+     if (m.contact() && m.contact()->combine != Combine::geometric) out.push_back({"contact", "", "combine"}); }},
+  {"friction of a pair of bodies", ".....y.", [](const Model& m, Places& out) {
+     if (m.contact() && std::any_of(m.contact()->pairs.begin(), m.contact()->pairs.end(),
+                                    [](const FrictionPair& p) { return !p.a.beam.valid() && !p.b.beam.valid(); }))
+       out.push_back({"contact", "", "pairs"}); }},
+  {"friction of a pair with a thread", "...y...", [](const Model& m, Places& out) {
+     if (m.contact() && std::any_of(m.contact()->pairs.begin(), m.contact()->pairs.end(),
+                                    [](const FrictionPair& p) { return p.a.beam.valid() || p.b.beam.valid(); }))
+       out.push_back({"contact", "", "pairs"}); }},
   {"threads that do not touch each other", "...y.o.", [](const Model& m, Places& out) {
      if (m.contact() && !m.contact()->self) out.push_back({"contact", "", "self"}); }},
 

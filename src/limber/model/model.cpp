@@ -111,6 +111,8 @@ void reorder(ModelParts& parts) {
     for (Attachment& a : r.to) fix_body(a.body);
   }
   for (Probe& p : parts.probes) fix_body(p.at.body), fix_joint(p.joint);
+  if (parts.contact)
+    for (FrictionPair& p : parts.contact->pairs) fix_body(p.a.body), fix_body(p.b.body);
 }
 
 }  // namespace
@@ -131,7 +133,34 @@ Model::Model(ModelParts parts) : parts_(std::move(parts)) {
   reorder(parts_);
 }
 
-double friction_between(double a, double b) { return std::sqrt(a * b); }
+const char* to_string(Combine combine) {
+  constexpr const char* names[] = {"geometric", "minimum", "maximum", "average"};
+  return names[static_cast<int>(combine)];
+}
+
+double friction_between(double a, double b, Combine combine) {
+  switch (combine) {
+    case Combine::minimum:
+      return std::min(a, b);
+    case Combine::maximum:
+      return std::max(a, b);
+    case Combine::average:
+      return 0.5 * (a + b);
+    case Combine::geometric:
+      break;
+  }
+  return std::sqrt(a * b);
+}
+
+double Model::friction_of(const Surface& a, const Surface& b) const {
+  const Contact& c = *parts_.contact;
+  for (const FrictionPair& p : c.pairs)
+    if ((p.a == a && p.b == b) || (p.a == b && p.b == a)) return p.friction;
+  const auto own = [&](const Surface& s) {
+    return s.body.valid() ? parts_.bodies[s.body.value].friction.value_or(c.friction) : c.friction;
+  };
+  return friction_between(own(a), own(b), c.combine);
+}
 
 Told Probe::told() const {
   const Told told = info_of(quantity).told;

@@ -41,15 +41,34 @@ struct Plane {
   Vec3 at = Vec3::Zero(),
        normal = Vec3::UnitZ();  // the solid lies on the side that the normal points away from
 };
+
+// How the coefficients of two surfaces that differ make one; two equal ones keep theirs. geometric: the root
+// of the product.
+enum class Combine : std::uint8_t { geometric, minimum, maximum, average };
+inline constexpr Combine all_combines[] = {Combine::geometric, Combine::minimum, Combine::maximum,
+                                           Combine::average};
+const char* to_string(Combine combine);
+double friction_between(double a, double b, Combine combine = Combine::geometric);
+
+// What touches: a body, a beam, or the world with its planes.
+struct Surface {
+  BodyId body = world;
+  BeamId beam{};
+  bool operator==(const Surface&) const = default;
+};
+struct FrictionPair {
+  Surface a, b;
+  double friction = 0;
+};
+
 struct Contact {
   double friction = 0.3;  // Coulomb's coefficient
   bool self = true;       // threads touch themselves and each other
   std::vector<Plane> planes;
   double restitution = 0;  // of bodies: speed of parting over speed of approach, 0 … 1
+  Combine combine = Combine::geometric;
+  std::vector<FrictionPair> pairs{};  // with coefficients of their own
 };
-
-// Of two surfaces that differ: the root of the product, so that two equal ones keep theirs.
-double friction_between(double a, double b);
 
 struct ModelParts {
   std::string title;
@@ -134,6 +153,8 @@ class Model {
 
   // Poses of all bodies in the world at t = 0: where the joints' given motions begin, or their positions say.
   std::vector<Pose> initial_poses() const;
+  // Of contact: the coefficient that two surfaces have on each other, by a pair of their own or by the rule.
+  double friction_of(const Surface& a, const Surface& b) const;
 
  private:
   ModelParts parts_;

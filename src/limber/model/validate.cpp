@@ -369,8 +369,11 @@ class Checker {
           add("beam", b.name, "clamps", fmt::format("must lie on the beam, 0…1, got {:.6g}", c.s));
         if (c.body.valid() && c.body.value >= int(parts_.bodies.size()))
           add("beam", b.name, "clamps", "refers to a body that does not exist");
+        if (!(c.until > 0))
+          add("beam", b.name, "clamps", fmt::format("must hold until a time after 0, got {:.6g}", c.until));
       }
       check_beam_shape(b);
+      check_beam_rest(b);
     }
   }
 
@@ -383,6 +386,35 @@ class Checker {
     for (const Plane& p : parts_.contact->planes)
       if (!(p.normal.norm() > 1e-9) || !p.at.allFinite())
         add("scene", "", "contact.planes", "a plane needs a finite place and a normal that is not zero");
+    check_pairs(parts_.contact->pairs);
+  }
+
+  void check_pairs(const std::vector<FrictionPair>& pairs) {
+    const auto exists = [&](const Surface& s) {
+      return s.body.value < int(parts_.bodies.size()) && s.beam.value < int(parts_.beams.size());
+    };
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      const FrictionPair& p = pairs[i];
+      non_negative("contact", "", "pairs", p.friction);
+      if (!exists(p.a) || !exists(p.b)) add("contact", "", "pairs", "refers to what does not exist");
+      if (p.a == p.b && !p.a.beam.valid())
+        add("contact", "", "pairs", "two bodies touch, or a thread and itself: not a body and itself");
+      for (std::size_t k = 0; k < i; ++k)
+        if ((pairs[k].a == p.a && pairs[k].b == p.b) || (pairs[k].a == p.b && pairs[k].b == p.a))
+          add("contact", "", "pairs", fmt::format("pair {} is given again as pair {}", k + 1, i + 1));
+    }
+  }
+
+  void check_beam_rest(const Beam& b) {
+    if (!b.rest) return;
+    if (b.straight) add("beam", b.name, "rest", "is straight at ease: `straight` or `rest`, not both");
+    const double length = rest_length(b);
+    if (!(length > 0) || !std::isfinite(length))
+      return add("beam", b.name, "rest", fmt::format("must have a positive length, got {:.6g}", length));
+    if (!b.rest->path) return;
+    const Vec3 up = b.rest->up.normalized(), tangent = path_tangent(*b.rest->path, 0);
+    if (!up.allFinite() || up.cross(tangent).norm() < 1e-6)
+      add("beam", b.name, "rest", "its `up` must not point along the path at its root");
   }
 
   void check_beam_shape(const Beam& b) {

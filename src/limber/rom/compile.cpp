@@ -68,14 +68,10 @@ void place_mechanisms(SystemData& s, const Partition& parts) {
 void place_solids(SystemData& s) {
   const auto& c = s.model.contact();
   if (!c) return;
-  s.friction = c->friction;
   s.restitution = c->restitution;
   for (const Plane& plane : c->planes)
-    s.collidables.push_back({world,
-                             contact::HalfSpace{},
-                             {math::rotation_from_z(plane.normal.normalized()), plane.at},
-                             0,
-                             s.friction});
+    s.collidables.push_back(
+        {world, contact::HalfSpace{}, {math::rotation_from_z(plane.normal.normalized()), plane.at}});
   for (std::size_t b = 0; b < s.model.bodies().size(); ++b) {
     const BodyPlace& at = s.places[b];
     if (at.on == BodyPlace::On::mechanism && at.end < 0) continue;
@@ -83,7 +79,6 @@ void place_solids(SystemData& s) {
       Collidable out{BodyId{static_cast<int>(b)}, contact::geometry_of(shape.geometry), shape.X_BG};
       const contact::Bounds box = contact::bounds({out.geometry, Pose{}});
       out.size = (box.high - box.low).norm();
-      out.friction = s.model.bodies()[b].friction.value_or(s.friction);
       s.collidables.push_back(std::move(out));
     }
   }

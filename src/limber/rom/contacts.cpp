@@ -206,7 +206,7 @@ class Contacts {
     row.solid_a = i, row.solid_b = k;
     row.point = point;
     row.gap = point.gap;
-    row.friction = friction_between(s_.collidables[i].friction, s_.collidables[k].friction);
+    row.friction = s_.model.friction_of({s_.collidables[i].body, {}}, {s_.collidables[k].body, {}});
     w_.overlap = std::max(w_.overlap, -point.gap);
     const Vec3& n = point.normal;
     const Vec3 t1 = n.unitOrthogonal();

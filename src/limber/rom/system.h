@@ -48,7 +48,6 @@ struct Collidable {
   contact::Geometry geometry;
   Pose X_BG;
   double size = 0;  // [m]
-  double friction = 0;
 };
 
 struct PlacedLoad {
@@ -83,7 +82,7 @@ struct SystemData {
   std::vector<Collidable> collidables;
   int q_count = 0, v_count = 0;
   double size = 0;  // [m] radius of the largest mechanism
-  double friction = 0, restitution = 0;
+  double restitution = 0;
   result::Layout layout;
   std::vector<Probe> columns;  // of the layout's scalars, before the method's own
 };

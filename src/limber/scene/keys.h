@@ -95,7 +95,9 @@ enum class ObjectType : unsigned char {
   place,
   probe,
   clamp,
+  rest,
   contact,
+  friction_pair,
   plane,
   run  // and after it the mappings in it, see run_object()
 };

@@ -33,6 +33,11 @@ inline Key refer(const char* name, const char* kind, const char* doc) {
   key.refers = kind;
   return key;
 }
+inline Key names(const char* name, const char* kind, const char* doc) {
+  Key key{name, Type::names, doc};
+  key.refers = kind;
+  return key;
+}
 inline Key values(const char* name, Role role, const char* doc) {
   Key key{name, Type::values, doc};
   key.role = role;

@@ -184,12 +184,31 @@ std::vector<Object> beam_objects() {
                  quantity("damping", time, "moment a rate of moment: stiffness-proportional")
                      .with(Range::non_negative)
                      .otherwise("0"),
+                 object("rest", T::rest, "what it is at ease, where that is not its path"),
              },
              thread_beam_keys()}),
        {},
        "",
        "beams:\n  finger: {from: palm, path: [[0, 0, 0], [0, 0, 80 mm]], up: [1, 0, 0], material: pla, "
        "section: flexure, elements: 12}\n"},
+      {T::rest,
+       "rest",
+       "A beam at ease",
+       "A beam that is stretched or bent at t = 0. Places at the same fraction of the length are the same; "
+       "the "
+       "mass is that of the length at ease. Beams of links (all methods but thread) do not stretch: their "
+       "`path` "
+       "here has the length of the beam's.",
+       {quantity("length", length, "thread: its path in this length: stretched or pressed at t = 0")
+            .with(Range::positive),
+        Key{"path", Type::polyline, "only its shape counts, not where it is and how it is turned"}.like(
+            "{arc: {radius: 1 m, angle: 30 deg}}"),
+        axis("up", "the section's z axis at the root of that path")
+            .otherwise("[0, 0, 1]; [1, 0, 0] if the path begins along z")},
+       {{{"length", "path"}, true}},
+       "",
+       "beams:\n  bow: {path: [[0, 0, 0], [1 m, 0, 0]], material: steel, section: round, rest: {path: {arc: "
+       "{radius: 2 m, angle: 0.5 rad}}}}\n"},
       {T::arc,
        "arc",
        "arc",

@@ -29,7 +29,10 @@ std::vector<Object> thread_objects() {
             .needed()
             .with(Range::fraction),
         refer("to", "body", "a body or world").otherwise("world"),
-        choice("hold", "clamped pinned welded", "").otherwise("clamped")},
+        choice("hold", "clamped pinned welded", "").otherwise("clamped"),
+        quantity("until", time, "it lets go then, within a step too")
+            .with(Range::positive)
+            .otherwise("never")},
        {},
        "",
        "beams:\n  cord: {path: [[0, 0, 0], [1 m, 0, 0]], material: rubber, section: round, elements: 32, "
@@ -42,6 +45,10 @@ std::vector<Object> thread_objects() {
        "touch other "
        "bodies and planes.",
        {quantity("friction", number, "Coulomb's coefficient").with(Range::non_negative).otherwise("0.3"),
+        choice("combine", "geometric minimum maximum average",
+               "of two surfaces with frictions that differ; geometric: the root of the product")
+            .otherwise("geometric"),
+        object_list("pairs", T::friction_pair, "two that have a friction of their own on each other"),
         Key{"self", Type::boolean, "threads touch themselves and each other"}.otherwise("true"),
         object_list("planes", T::plane, "solid below a plane"),
         quantity("restitution", number, "of bodies: speed of parting over speed of approach")
@@ -50,6 +57,20 @@ std::vector<Object> thread_objects() {
        {},
        "",
        "contact: {friction: 0.3, planes: [{at: [0, 0, 0], normal: [0, 0, 1]}]}\n"},
+      {T::friction_pair,
+       "friction_pair",
+       "Friction of a pair",
+       "Comes before the frictions of both, however these combine.",
+       {names("between", "body or beam",
+              "two of bodies, beams (method thread) and world, which has the planes; a beam and itself: "
+              "where it "
+              "touches itself")
+            .needed()
+            .like("[cord, drum]"),
+        quantity("friction", number, "Coulomb's coefficient").needed().with(Range::non_negative)},
+       {},
+       "",
+       "contact: {friction: 0.3, pairs: [{between: [cord, drum], friction: 0.1}]}\n"},
       {T::plane,
        "plane",
        "A plane",

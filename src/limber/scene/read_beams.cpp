@@ -177,6 +177,28 @@ void read_sections(const Fields& scene) {
   });
 }
 
+namespace {
+
+Vec3 read_up(const Fields& fields, const limber::Path& path) {
+  const bool upright = std::abs(path_tangent(path, 0).z()) > 0.99;
+  return fields.axis("up", upright ? Vec3::UnitX() : Vec3::UnitZ());
+}
+
+std::optional<BeamEase> read_rest(const Fields& beam) {
+  if (!beam.has("rest")) return {};
+  const Fields fields(beam.reader, beam.node("rest"), ObjectType::rest, beam.path("rest"), beam.mark("rest"));
+  BeamEase rest;
+  if (fields.has("path")) {
+    rest.path = read_path(fields);
+    rest.up = read_up(fields, *rest.path);
+  } else {
+    rest.length = fields.quantity("length", 1);
+  }
+  return rest;
+}
+
+}  // namespace
+
 void read_beams(const Fields& scene) {
   Reader& reader = scene.reader;
   // Names first: a beam may start from one that comes later.
@@ -191,12 +213,12 @@ void read_beams(const Fields& scene) {
     beam.path = read_path(fields);
     beam.material.value = read_name(fields, "material", reader.material_names);
     beam.section.value = read_name(fields, "section", reader.section_names);
-    const bool upright = std::abs(path_tangent(beam.path, 0).z()) > 0.99;
-    beam.up = fields.axis("up", upright ? Vec3::UnitX() : Vec3::UnitZ());
+    beam.up = read_up(fields, beam.path);
     beam.elements = fields.integer("elements", 10);
     beam.recipe = static_cast<Recipe>(fields.choice("recipe", 0));
     beam.planar = fields.boolean("planar");
     beam.damping = fields.quantity("damping", 0);
+    beam.rest = read_rest(fields);
     read_thread(fields, beam);
     if (!reader.claim_entities(6.0 * beam.elements, fields.mark("elements"), fields.path("elements"))) return;
     reader.remember("beam", name, fields.self(), fields.mark(), fields.path());

@@ -370,8 +370,12 @@ class Writer {
   std::string clamps_text(const Beam& b) {
     std::string list;
     for (const BeamClamp& c : b.clamps)
-      list += (list.empty() ? "" : ", ") +
-              Flow().add("at", number(c.s)).add("to", body_name(c.body)).add("hold", to_string(c.hold)).str();
+      list += (list.empty() ? "" : ", ") + Flow()
+                                               .add("at", number(c.s))
+                                               .add("to", body_name(c.body))
+                                               .add("hold", to_string(c.hold))
+                                               .add_if(std::isfinite(c.until), "until", number(c.until))
+                                               .str();
     return "[" + list + "]";
   }
 
@@ -385,9 +389,30 @@ class Writer {
          Flow()
              .add("friction", number(model_.contact()->friction))
              .add("self", model_.contact()->self ? "true" : "false")
+             .add_if(model_.contact()->combine != Combine::geometric, "combine",
+                     to_string(model_.contact()->combine))
+             .add_if(!model_.contact()->pairs.empty(), "pairs", pairs_text())
              .add_if(!planes.empty(), "planes", "[" + planes + "]")
              .add_if(model_.contact()->restitution != 0, "restitution", number(model_.contact()->restitution))
              .str());
+  }
+
+  std::string pairs_text() const {
+    const auto name = [&](const Surface& s) {
+      return s.beam.valid() ? model_[s.beam].name : body_name(s.body);
+    };
+    std::string out;
+    for (const FrictionPair& p : model_.contact()->pairs)
+      out += (out.empty() ? "" : ", ") + Flow()
+                                             .add("between", fmt::format("[{}, {}]", name(p.a), name(p.b)))
+                                             .add("friction", number(p.friction))
+                                             .str();
+    return "[" + out + "]";
+  }
+
+  static std::string rest_text(const BeamEase& rest) {
+    if (!rest.path) return Flow().add("length", number(rest.length)).str();
+    return Flow().add("path", path_text(*rest.path)).add("up", vector(rest.up)).str();
   }
 
   void beams() {
@@ -404,6 +429,7 @@ class Writer {
                         .add("recipe", recipes[static_cast<int>(b.recipe)])
                         .add("damping", number(b.damping))
                         .add_if(b.planar, "planar", "true")
+                        .add_if(b.rest.has_value(), "rest", b.rest ? rest_text(*b.rest) : "")
                         .add_if(b.root != Hold::clamped, "root", to_string(b.root))
                         .add_if(!b.clamps.empty(), "clamps", clamps_text(b))
                         .add_if(b.straight, "straight", "true")

@@ -137,7 +137,8 @@ std::optional<elastic::RodProblem> as_rod(const Model& m, double at) {
     return std::nullopt;
   const Beam& beam = m.beams()[0];
   const auto* path = std::get_if<PolylinePath>(&beam.path);
-  if (!path || path->points.size() != 2 || beam.from.beam.valid() || !stands_on_ground(m, beam.from.body))
+  if (!path || path->points.size() != 2 || beam.rest || beam.from.beam.valid() ||
+      !stands_on_ground(m, beam.from.body))
     return std::nullopt;
   for (std::size_t i = 0; i < m.bodies().size(); ++i)
     if (!stands_on_ground(m, BodyId{static_cast<int>(i)})) return std::nullopt;

@@ -71,7 +71,7 @@ std::string kind_of(const Model& model, const std::string& name) {
 void take_shape(const chain::System& system, chain::Solver& solver, const chain::Rest& rest, Equilibrium& e) {
   const Model& model = system.written();
   e.layout = system.layout();
-  chain::observe(system, solver, system.rest(), e.before);
+  chain::observe(system, solver, system.start(), e.before);
   chain::observe(system, solver, rest, e.after);
   e.energy = energy_of(system, solver, e.after, system.options().time);
   e.springs = tensions(system, e.after);

@@ -44,7 +44,7 @@ void Stepper::predict_given(const Scheme& k, double t, double h) {
   place_fixes(s, state, t, w.scratch.data(), w);
   for (const Fix& f : s.fixes) {
     const int at = 12 * node_at(state, f.thread, f.place);
-    if (f.body < 0 || !s.bodies[f.body].moves) continue;
+    if (f.body < 0 || !s.bodies[f.body].moves || !holds(f, state)) continue;
     for (int i = at; i < at + 12; ++i) {
       if (!(f.held >> ((i - at) / 3) & 1u)) continue;
       const double rate = (w.e_try[i] - w.e_start[i]) / (2 * h);

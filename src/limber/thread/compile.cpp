@@ -150,8 +150,9 @@ struct Compiler {
     return X * Pose::translation(b.from.p);
   }
 
-  void add_fix(int thread, double fraction, Hold hold, int body, const std::vector<Pose>& X_WB,
-               const Beam& beam) {
+  void add_fix(int thread, const BeamClamp& clamp, const std::vector<Pose>& X_WB, const Beam& beam) {
+    const auto [fraction, at_body, hold, until] = clamp;
+    const int body = at_body.value;
     if (hold == Hold::free) return;
     const ThreadInfo& t = s.threads[thread];
     const double element = fraction * t.elements;
@@ -164,6 +165,8 @@ struct Compiler {
     Fix f;
     f.thread = thread;
     f.place = nearest * (t.fine / t.elements);
+    f.until = until;
+    f.stretch = t.stretch;
     if (body >= 0 && free_[body]) return carry(f, hold, body, X_WB, beam);
     f.held = hold == Hold::pinned ? 0b0001u : hold == Hold::clamped ? 0b1101u : 0b1111u;
     f.body = body;
@@ -182,6 +185,12 @@ struct Compiler {
     if (hold == Hold::pinned)
       return refuse("beam", beam.name, "clamps",
                     fmt::format("{} is free: a thread carries it clamped or welded, not pinned", b.name));
+    if (std::isfinite(at.until))
+      return refuse("beam", beam.name, "clamps",
+                    fmt::format("{} is carried by the thread, which does not let go of it", b.name));
+    if (at.stretch != 1)
+      return refuse("beam", beam.name, "rest",
+                    fmt::format("{} is carried: the thread begins at its own length there", b.name));
     if (carried_body(s, body) != nullptr)
       return refuse("body", b.name, "", "is held by two clamps: a free body is carried by one");
     if (s.options.element != Element::log)
@@ -215,7 +224,8 @@ struct Compiler {
   // at 60).
   void refuse_corners(const Beam& beam) {
     constexpr double most = 50 * pi / 180;
-    const auto* line = std::get_if<PolylinePath>(&beam.path);
+    const bool own = beam.rest && beam.rest->path;
+    const auto* line = std::get_if<PolylinePath>(own ? &*beam.rest->path : &beam.path);
     if (!line || beam.straight) return;
     for (std::size_t i = 1; i + 1 < line->points.size(); ++i) {
       const Vec3 before = line->points[i] - line->points[i - 1],
@@ -223,11 +233,25 @@ struct Compiler {
       const double turn = math::atan2(before.cross(after).norm(), before.dot(after));
       if (turn <= most) continue;
       return refuse(
-          "beam", beam.name, "path",
+          "beam", beam.name, own ? "rest" : "path",
           fmt::format("has a corner of {:.0f} deg; a thread takes up to 50: round it (methods chain "
                       "and articulated have corners)",
                       turn * 180 / pi));
     }
+  }
+
+  // Where the nodes' axes are at ease: on a path of its own, or on the same one, longer or shorter.
+  void lay_at_ease(const Beam& beam, ThreadInfo& t) {
+    const Pose to_principal = Pose::rotation(math::rotation_x(t.rod.angle));
+    if (beam.rest && beam.rest->path) {
+      const elastic::BeamFrames frames(*beam.rest->path, beam.rest->up);
+      for (int i = 0; i <= t.fine; ++i)
+        t.ease.push_back(frames.at(static_cast<double>(i) / t.fine) * to_principal);
+      return;
+    }
+    t.ease = t.start;
+    if (t.stretch != 1)
+      for (Pose& X : t.ease) X.p /= t.stretch;
   }
 
   void thread(const Beam& beam, const std::vector<Pose>& X_WB) {
@@ -243,7 +267,8 @@ struct Compiler {
           "material", model[beam.material].name, "nu",
           fmt::format("a thread's section strains: it needs -0.99 < nu < 0.4999, got {:.6g}", t.rod.nu));
     const elastic::BeamFrames frames(beam.path, beam.up);
-    t.length = frames.length();
+    t.length = rest_length(beam);
+    t.stretch = changes_length(beam) ? frames.length() / t.length : 1;
     t.elements = beam.elements;
     t.fine = beam.elements << s.options.levels;
     t.unit = t.length / t.fine;
@@ -257,6 +282,7 @@ struct Compiler {
     const Pose to_principal = Pose::rotation(math::rotation_x(t.rod.angle));  // the path is of centroids
     for (int i = 0; i <= t.fine; ++i)
       t.start.push_back(X_WS * frames.at(static_cast<double>(i) / t.fine) * to_principal);
+    lay_at_ease(beam, t);
     refuse_corners(beam);
     for (int k = 0; k <= s.options.levels; ++k)
       t.level.push_back(element_stiffness(t.rod, t.length / (t.elements << k)));
@@ -267,12 +293,13 @@ struct Compiler {
                         std::get<PolylinePath>(beam.path).points.size() == 2;
       if (!line && !beam.straight)
         refuse("beam", beam.name, "path", "only the log element has curved rest shapes");
+      if (beam.rest) refuse("beam", beam.name, "rest", "only the log element has rest shapes");
       if (beam.damping > 0) refuse("beam", beam.name, "damping", "only the log element has material damping");
     }
     s.threads.push_back(std::move(t));
     const int index = static_cast<int>(s.threads.size()) - 1;
-    add_fix(index, 0, beam.root, beam.from.body.value, X_WB, beam);
-    for (const BeamClamp& c : beam.clamps) add_fix(index, c.s, c.hold, c.body.value, X_WB, beam);
+    add_fix(index, {0, beam.from.body, beam.root}, X_WB, beam);
+    for (const BeamClamp& c : beam.clamps) add_fix(index, c, X_WB, beam);
   }
 
   void cuts() {
@@ -301,10 +328,8 @@ struct Compiler {
     if (!model.contact()) return;
     s.contact = true;
     s.self_contact = model.contact()->self;
-    s.friction = model.contact()->friction;
     for (const limber::Plane& p : model.contact()->planes)
-      s.solids.push_back(
-          {-1, contact::HalfSpace{}, {math::rotation_from_z(p.normal.normalized()), p.at}, s.friction, 0});
+      s.solids.push_back({-1, contact::HalfSpace{}, {math::rotation_from_z(p.normal.normalized()), p.at}, 0});
     for (std::size_t i = 0; i < model.bodies().size(); ++i)
       for (const Shape& shape : model.bodies()[i].shapes) {
         if (free_[i]) {
@@ -313,10 +338,14 @@ struct Compiler {
           continue;
         }
         const contact::Geometry g = contact::geometry_of(shape.geometry);
-        const auto& own = model.bodies()[i].friction;
-        s.solids.push_back(
-            {static_cast<int>(i), g, shape.X_BG, own ? friction_between(s.friction, *own) : s.friction, 0});
+        s.solids.push_back({static_cast<int>(i), g, shape.X_BG, 0});
       }
+    for (int t = 0; t < static_cast<int>(s.threads.size()); ++t) {
+      const Surface own{world, BeamId{t}};
+      for (const BodySolid& b : s.solids) s.friction.push_back(model.friction_of(own, {BodyId{b.body}, {}}));
+      for (int k = 0; k < static_cast<int>(s.threads.size()); ++k)
+        s.friction.push_back(model.friction_of(own, {world, BeamId{k}}));
+    }
   }
 
   // From a clamp outwards, as far as the thread lies in a solid at t = 0.

@@ -407,9 +407,11 @@ void add_rows(const SystemData& s, int from, WorkspaceData& w) {
   const auto m = c.touches.size();
   if (c.rows.size() < m) c.rows.resize(m);
   c.free.resize(4 * m);
-  c.friction.assign(m, s.friction);
-  for (std::size_t k = 0; k < m; ++k)
-    if (c.touches[k].other < 0) c.friction[k] = s.solids[-1 - c.touches[k].other].friction;
+  c.friction.resize(m);
+  for (std::size_t k = 0; k < m; ++k) {
+    const Touch& t = c.touches[k];
+    c.friction[k] = s.friction_on(w.thread_of[t.a.slot], t.b.slot < 0 ? t.other : w.thread_of[t.b.slot]);
+  }
   c.lambda.resize(4 * m, 0.0);
   for (auto k = static_cast<std::size_t>(from); k < m; ++k) {
     const Touch& t = c.touches[k];

@@ -503,12 +503,13 @@ void hold(const WorkspaceData& w, int nodes, double* rhs, bool matrix, ElementAr
 void place_fixes(const SystemData& s, const State& state, double t, double* e, WorkspaceData& w) {
   s.poses(t, w.X_WB);
   for (const Fix& f : s.fixes) {
+    if (!holds(f, state)) continue;
     const int j = node_at(state, f.thread, f.place);
     const Pose X = f.body < 0 ? f.X_BN : w.X_WB[f.body] * f.X_BN;
     double* q = e + 12 * j;
     for (int b = 0; b < 4; ++b)
       if (f.held >> b & 1u)
-        for (int i = 0; i < 3; ++i) q[3 * b + i] = b == 0 ? X.p[i] : X.R(i, b - 1);
+        for (int i = 0; i < 3; ++i) q[3 * b + i] = b == 0 ? X.p[i] : (b == 1 ? f.stretch : 1) * X.R(i, b - 1);
   }
 }
 

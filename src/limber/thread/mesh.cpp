@@ -9,6 +9,7 @@
 // printed measure 4 for a straight element and refine that.)
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "limber/math/so3.h"
@@ -22,7 +23,7 @@ namespace {
 std::array<double, 6> natural(const ThreadInfo& info, int place, int next) {
   const double l = (next - place) * info.unit;
   if (info.straight) return {l, 0, 0, 0, 0, 0};
-  const Pose &A = info.start[place], &B = info.start[next];
+  const Pose &A = info.ease[place], &B = info.ease[next];
   const Vec3 phi = math::so3_log(A.R.transpose() * B.R);
   const Vec3 p = math::so3_exp(-0.5 * phi) * (A.R.transpose() * (B.p - A.p));
   // B = J_r⁻¹(φ) exp(−φ/2): (φ/2)/sin(φ/2) across φ.
@@ -54,6 +55,28 @@ int node_at(const State& state, int thread, int place) {
              end = state.place.begin() + state.first[thread + 1];
   const auto found = std::lower_bound(begin, end, place);
   return found != end && *found == place ? static_cast<int>(found - state.place.begin()) : -1;
+}
+
+namespace {
+
+// A time as good as reached.
+bool has_come(double at, const State& state) { return at <= state.t + 1e-9 * std::abs(state.t); }
+
+}  // namespace
+
+bool holds(const Fix& f, const State& state) { return !has_come(f.until, state); }
+
+int holding(const SystemData& s, const State& state) {
+  return static_cast<int>(std::ranges::count_if(s.fixes, [&](const Fix& f) { return holds(f, state); }));
+}
+
+double next_change(const SystemData& s, const State& state) {
+  double next = std::numeric_limits<double>::infinity();
+  for (const Fix& f : s.fixes)
+    if (holds(f, state)) next = std::min(next, f.until);
+  for (const Cut& c : s.cuts)
+    if (!has_come(c.at, state)) next = std::min(next, c.at);
+  return next;
 }
 
 Spot spot_at(const SystemData& s, const State& state, int thread, double fraction) {
@@ -91,11 +114,12 @@ Mat3 rotation_of(const double* gradient) {
 }
 
 void set_mesh(const SystemData& s, const State& state, WorkspaceData& w) {
-  if (w.place == state.place && w.first == state.first) return;
+  if (w.place == state.place && w.first == state.first && w.holding == holding(s, state)) return;
   if (state.node_count() > s.capacity() || state.first.size() != s.threads.size() + 1)
     throw std::invalid_argument("state: has more nodes than the system's finest mesh");
   w.place = state.place;
   w.first = state.first;
+  w.holding = holding(s, state);
   ElementArrays& a = w.elements;
   a.constants.fill(0);
   a.node_constants.fill(0);
@@ -135,7 +159,8 @@ void set_mesh(const SystemData& s, const State& state, WorkspaceData& w) {
       w.weight[2 * j + 1] += m * l / 12, w.weight[2 * j + 3] -= m * l / 12;
     }
   }
-  for (const Fix& f : s.fixes) w.held[node_at(state, f.thread, f.place)] |= f.held;
+  for (const Fix& f : s.fixes)
+    if (holds(f, state)) w.held[node_at(state, f.thread, f.place)] |= f.held;
   w.carried.clear();
   for (const Carried& c : s.carried) {
     const int node = node_at(state, c.thread, c.place);
@@ -277,7 +302,7 @@ bool is_held(const SystemData& s, int thread, int place) {
 bool make_cuts(const SystemData& s, State& state, WorkspaceData& w) {
   bool changed = false;
   for (const Cut& c : s.cuts) {
-    if (c.at > state.t + 1e-9 * std::abs(state.t)) break;
+    if (!has_come(c.at, state)) break;
     const int node = node_at(state, c.thread, c.place);
     if (node + 1 < state.first[c.thread + 1] && state.place[node + 1] == c.place) continue;  // was made
     for (std::vector<double>* list : {&state.e, &state.v, &state.e_before, &state.v_before}) {
@@ -297,6 +322,12 @@ bool make_cuts(const SystemData& s, State& state, WorkspaceData& w) {
   if (changed) forget_accelerations(state);
   if (changed) set_mesh(s, state, w);
   return changed;
+}
+
+// What held a node is gone at once: its acceleration jumps.
+void let_go(const SystemData& s, State& state) {
+  for (const Fix& f : s.fixes)
+    if (!holds(f, state) && f.until > state.t - 1e-9 * std::abs(state.t)) forget_accelerations(state);
 }
 
 bool adapt(const SystemData& s, State& state, WorkspaceData& w) {

@@ -235,6 +235,7 @@ std::vector<Reaction> reactions(const System& system, const State& state, Worksp
   if (s.options.element == Element::log) to_world(w, state.node_count(), w.scratch.data(), w.scratch.data());
   std::vector<Reaction> out;
   for (const Fix& fix : s.fixes) {
+    if (!holds(fix, state)) continue;
     const int node = 12 * node_at(state, fix.thread, fix.place);
     const auto vector = [&](int k) { return Eigen::Map<const Vec3>(state.e.data() + node + 3 * k); };
     const auto held = [&](int k) -> Vec3 {

@@ -29,11 +29,14 @@ State System::rest() const {
     }
   for (std::size_t t = 0; t < s.threads.size(); ++t)
     for (int j = state.first[t]; j < state.first[t + 1]; ++j) {
-      const Pose& X = s.threads[t].start[state.place[j]];
+      const ThreadInfo& info = s.threads[t];
+      const Pose& X = info.start[state.place[j]];
+      // Pulled along, a section is as much thinner as it would be at rest.
+      const double thin = 1 - info.rod.nu * (info.stretch - 1);
       double* q = state.e.data() + 12 * j;
       for (int i = 0; i < 3; ++i) {
         q[i] = X.p[i];
-        for (int c = 0; c < 3; ++c) q[3 + 3 * c + i] = X.R(i, c);
+        for (int c = 0; c < 3; ++c) q[3 + 3 * c + i] = X.R(i, c) * (c == 0 ? info.stretch : thin);
         state.v[12 * j + i] = s.threads[t].velocity[i];
       }
     }

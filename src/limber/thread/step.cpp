@@ -154,7 +154,7 @@ bool Stepper::overlaps() {
 double Stepper::given_turn() const {
   double most = 0;
   for (const Fix& f : s.fixes) {
-    if (f.body < 0 || !s.bodies[f.body].moves) continue;
+    if (f.body < 0 || !s.bodies[f.body].moves || !holds(f, state)) continue;
     const int at = 12 * node_at(state, f.thread, f.place);
     double change[12];
     for (int i = 0; i < 12; ++i) change[i] = w.e[at + i] - state.e[at + i];
@@ -251,6 +251,7 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
   result::SolveReport report;
   report.warning = s.warning;
   make_cuts(s, state, w);
+  let_go(s, state);
   set_mesh(s, state, w);
   if (s.damps || w.scale_h != 0) {
     set_damping(s, state, 0, w);
@@ -265,6 +266,8 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
   double left = h;
   w.contact.active = static_cast<int>(state.touch.size()) / LastTouch::size;
   while (left > 1e-12 * h) {
+    // Clamps that let go and cuts divide the step.
+    const double change = next_change(s, state) - state.t;
     const double limit = stepper.longest(left);
     if (limit < left && !(limit > least_planned * h)) {
       go_back();
@@ -276,7 +279,8 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
           state.t, least_planned * h);
       return report;
     }
-    const double part = left <= limit ? left : left / std::ceil(left / limit);
+    const double rest = change < left * (1 - 1e-9) ? change : left;
+    const double part = rest <= limit ? rest : rest / std::ceil(rest / limit);
     if (part < left) stepper.keep_start();
     bool good = false;
     try {
@@ -297,6 +301,11 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
       return report;
     }
     left -= part;
+    if (left > 1e-12 * h) {
+      make_cuts(s, state, w);
+      let_go(s, state);
+      set_mesh(s, state, w);
+    }
     adapt(s, state, w);
   }
   state.t = end;

@@ -51,7 +51,7 @@ void Stepper::take_given_motions(double t) {
   s.poses(state.t, w.X_before);
   s.poses(t, w.X_WB);
   for (const Fix& f : s.fixes) {
-    if (f.body < 0 || !s.bodies[f.body].moves) continue;
+    if (f.body < 0 || !s.bodies[f.body].moves || !holds(f, state)) continue;
     const Pose X = w.X_WB[f.body] * w.X_before[f.body].inverse();
     const Vec3 turn = math::so3_log(X.R);
     const Vec3 shift = math::so3_jacobian_inverse(-turn) * X.p;  // a point moves by shift + turn × x

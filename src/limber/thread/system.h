@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <optional>
 
 #include "limber/contact/box_tree.h"
@@ -31,18 +32,19 @@ struct BodySolid {
   int body = -1;  // −1: the world
   contact::Geometry geometry;
   Pose X_BG;
-  double friction = 0;  // of a thread on it
-  double reach = 0;     // [m] of its farthest point from G; of a solid that is driven
+  double reach = 0;  // [m] of its farthest point from G; of a solid that is driven
 };
 
 struct ThreadInfo {
   std::string name;
   Rod rod;
-  int elements = 0;  // of the coarsest mesh
-  int fine = 0;      // elements << levels: places run from 0 to this
-  double length = 0;
-  double unit = 0;                      // [m] of the finest element
+  int elements = 0;                     // of the coarsest mesh
+  int fine = 0;                         // elements << levels: places run from 0 to this
+  double length = 0;                    // [m] at ease
+  double unit = 0;                      // [m] of the finest element, at ease
   std::vector<Pose> start;              // (fine + 1) node axes at t = 0 in the world
+  std::vector<Pose> ease;               // (fine + 1) the same at ease, somewhere
+  double stretch = 1;                   // at t = 0: of its path over that at ease
   bool straight = false;                // at ease
   std::vector<Vec2> outline;            // of the section in the node's axes, over its extents
   Vec2 extent{0, 0};                    // [m] of the outline along y and z
@@ -55,7 +57,9 @@ struct Fix {
   int thread = 0, place = 0;
   unsigned held = 0;
   int body = -1;
-  Pose X_BN;  // the node's axes in the body
+  Pose X_BN;                                               // the node's axes in the body
+  double stretch = 1;                                      // of the midline, where that is held
+  double until = std::numeric_limits<double>::infinity();  // [s]
 };
 
 inline constexpr unsigned carries_body = 0b10000u;
@@ -145,9 +149,9 @@ struct SystemData {
   std::vector<BodyLoad> body_loads;
   std::vector<Tether> tethers;
   bool contact = false, self_contact = false;
-  bool driven_solids = false;  // some solid moves
-  double friction = 0;
-  bool damps = false;  // some thread has material damping
+  bool driven_solids = false;    // some solid moves
+  std::vector<double> friction;  // (threads x (solids + threads)) of a thread on each
+  bool damps = false;            // some thread has material damping
   double smallest_radius = 0, size = 1;
   double energy0 = 0;  // [J] total of rest()
 
@@ -161,6 +165,10 @@ struct SystemData {
 
   // --- step_ledger.cpp
   bool has_loads() const;
+  double friction_on(int thread, int other) const {  // other: a thread, or −1 − a solid
+    const std::size_t place = other < 0 ? static_cast<std::size_t>(-1 - other) : solids.size() + other;
+    return friction[thread * (solids.size() + threads.size()) + place];
+  }
   bool moving_fixes() const;
   bool changing_fields() const;
   bool energy_enters() const;  // from outside, in ways that a step's books do not know exactly
@@ -289,6 +297,7 @@ struct WorkspaceData {
   BlockInverse inverse;  // of contacts
   // Of the mesh that the arrays are set up for.
   std::vector<std::int32_t> first, place;
+  int holding = -1;                  // fixes that hold
   double scale_h = -1;               // step that the damping scale belongs to
   std::vector<unsigned> held;        // (nodes) bits of Fix::held, and carries_body
   std::vector<CarriedNode> carried;  // nodes with a body
@@ -316,6 +325,13 @@ struct WorkspaceData {
 void set_mesh(const SystemData& s, const State& state, WorkspaceData& w);
 void set_damping(const SystemData& s, const State& state, double ch, WorkspaceData& w);
 int node_at(const State& state, int thread, int place);  // −1: none
+// Whether a fix holds in a step from the state, or at rest in it; how many do; and when the next change (a
+// clamp that lets go, a cut) comes after it, or never.
+bool holds(const Fix& f, const State& state);
+int holding(const SystemData& s, const State& state);
+double next_change(const SystemData& s, const State& state);
+// Forgets accelerations where a clamp has just let go.
+void let_go(const SystemData& s, State& state);
 struct Spot {
   int slot = 0;
   double xi = 0;
