@@ -135,8 +135,12 @@ void capstan(bool by_pair) {
   }
   EXPECT_NEAR(mean / count / std::exp(mu * pi * R / (R + r)), 1, 0.02);
 }
-TEST(Capstan, TensionGrowsExponentially) { capstan(false); }
-TEST(Capstan, TensionGrowsByTheFrictionOfItsPair) { capstan(true); }
+// By the friction of thread and rod as a pair, where the scene's is another; `make thread-campaign`: by that
+// too.
+TEST(Capstan, TensionGrowsExponentially) {
+  capstan(true);
+  if (std::getenv("LIMBER_CAMPAIGN")) capstan(false);
+}
 
 }  // namespace
 }  // namespace limber::thread

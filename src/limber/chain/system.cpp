@@ -111,13 +111,14 @@ void System::link_bodies() {
 
 Rest System::start() const {
   Rest out = rest();
+  std::vector<Vec3> turn(out.shape.theta.size(), Vec3::Zero());
   for (const elastic::BeamTrace& trace : linked_.traces)
     for (std::size_t k = 1; k < trace.pieces.size(); ++k) {
       const int body = trace.pieces[k].value, link = bodies_[body].link;
       const DofArray& ease = linked_.model.joints()[body].law.rest;
-      out.shape.theta[link] =
-          structure_.links.hinge[link] ? Vec3(0, 0, -ease[0]) : Vec3(-ease[0], -ease[1], -ease[2]);
+      turn[link] = structure_.links.hinge[link] ? Vec3(0, 0, -ease[0]) : Vec3(-ease[0], -ease[1], -ease[2]);
     }
+  advance(structure_.links, out.shape, turn, 1);
   return out;
 }
 

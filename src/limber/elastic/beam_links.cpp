@@ -212,11 +212,13 @@ class Converter {
       Joint joint;
       joint.kind = JointKind::spherical;
       joint.parent = placed.bodies.back();
-      joint.X_PF = pieces.local_axes(k - 1, pieces.start(k)) * principal;
-      joint.X_BM = principal;
       joint.law = pieces.law(k);
+      // Where it is turned at ease, its spring has the axes half way between the two pieces.
       const Vec3 ease = math::so3_log(principal.R.transpose() * pieces.ease(k) * principal.R);
       for (int i = 0; i < 3; ++i) joint.law.rest[i] = ease[i];
+      const Pose axes = beam.rest ? principal * Pose::rotation(math::so3_exp(-0.5 * ease)) : principal;
+      joint.X_PF = pieces.local_axes(k - 1, pieces.start(k)) * axes;
+      joint.X_BM = axes;
       if (beam.planar) {  // a hinge about y
         const Pose to_y = Pose::rotation(math::rotation_x(-0.5 * pi));
         joint.kind = JointKind::revolute;

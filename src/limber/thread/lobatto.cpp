@@ -25,7 +25,7 @@ namespace {
 
 constexpr int most_sweeps = 32;
 constexpr double part_of_motion = 1e-4;  // squared, that an iteration may leave
-constexpr int sweeps_a_factor = 8;  // then the matrix is made anew
+constexpr int sweeps_a_factor = 8;       // then the matrix is made anew
 
 void invert(const double (&m)[2][2], double (&out)[2][2]) {
   const double d = m[0][0] * m[1][1] - m[0][1] * m[1][0];
