@@ -115,7 +115,7 @@ class Limber:
         """Seconds of a run, its probes (time in column 0) and their names."""
         out = Path(self.folder) / "run"
         seconds, _ = self.call(["run", scene, "--step", f"{step!r} s", "--time", f"{time_s!r} s", "--frame", f"{frame!r} s",
-                                "--threads", 1, "--out", out, "--force", "--quiet", "--no-vtk", "--no-glb", "--no-report", *options])
+                                "--cpu-threads", 1, "--out", out, "--force", "--quiet", "--no-vtk", "--no-glb", "--no-report", *options])
         with open(out / "probes.csv", encoding="utf-8") as f:
             names, *rows = csv.reader(f)
         return seconds, [[float(x) for x in row] for row in rows], names

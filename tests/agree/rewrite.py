@@ -18,7 +18,7 @@ from rewritten import Rewritten
 
 
 def threads(scene, rng):
-    return Rewritten(scene, exact=True, options=("--threads", "2"))
+    return Rewritten(scene, exact=True, options=("--cpu-threads", "2"))
 
 
 def denser(scene, rng):

@@ -30,7 +30,7 @@ class Help(CommandTest):
                           ("convert", "scene.yaml"), ("convert", "scene.yaml", "--to", "docx"), ("completion", "tcsh"),
                           ("run", "scene.yaml", "--set", "links"), ("run", "scene.yaml", "--time", "5 m"),
                           ("run", "scene.yaml", "--time", "soon"), ("run", "scene.yaml", "--step", "0"),
-                          ("run", "scene.yaml", "--step", "-1 ms"), ("run", "scene.yaml", "--threads", "0"),
+                          ("run", "scene.yaml", "--step", "-1 ms"), ("run", "scene.yaml", "--cpu-threads", "0"),
                           ("run", "scene.yaml", "--integrator", "verlet"), ("run", "scene.yaml", "--method", "magic"),
                           ("bench", "nothing"), ("convert", "scene.yaml", "--to", "csv")):
             done = self.expect(BAD_INPUT, *arguments)

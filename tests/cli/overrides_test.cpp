@@ -99,6 +99,17 @@ TEST(Overrides, AMethodRefusesWhatItDoesNotHave) {
   });
 }
 
+// For a release, hidden; both words at once are one option given twice.
+TEST(Overrides, AnOldWordIsTaken) {
+  EXPECT_EQ(with("run", {}, {"--threads", "3"}).articulated.cpu_threads, 3);
+  EXPECT_THROW(with("run", {}, {"--threads", "3", "--cpu-threads", "3"}), UsageError);
+  EXPECT_THROW(with("run", {}, {"--threads", "0"}), UsageError);
+  CLI::App app;
+  RunOverrides overrides;
+  add_overrides(app, overrides);
+  EXPECT_EQ(app.help().find("--threads"), std::string::npos);
+}
+
 TEST(Overrides, UnitsAreChecked) {
   EXPECT_EQ(with("run", {}, {"--step", "2 ms"}).step, 0.002);
   EXPECT_THROW(with("run", {}, {"--step", "2 mm"}), UsageError);

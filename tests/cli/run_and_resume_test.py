@@ -52,17 +52,17 @@ class Folders(CommandTest):
 class Options(CommandTest):
     def test_units_and_set(self):
         self.expect(DONE, "run", "scene.yaml", "--quiet", "--out", "r", "--time", "0.2 s", "--step", "2 ms", "--frame", "1/50",
-                    "--integrator", "euler", "--set", "links=3", "--set", "torque=10 mN*m", "--threads", "2")
+                    "--integrator", "euler", "--set", "links=3", "--set", "torque=10 mN*m", "--cpu-threads", "2")
         json_ = run_json(self.folder / "r")
         options = json_["options"]
         self.assertEqual((options["time"], options["step"], options["frame"]), (0.2, 0.002, 0.02))
         self.assertEqual(options["articulated"]["integrator"], "euler")
         self.assertEqual(json_["set"], [{"name": "links", "value": "3"}, {"name": "torque", "value": "10 mN*m"}])
-        self.assertEqual((json_["model"]["bodies"], json_["frames"], json_["wall_clock"]["threads"]), (3, 11, 2))
+        self.assertEqual((json_["model"]["bodies"], json_["frames"], json_["wall_clock"]["cpu_threads"]), (3, 11, 2))
 
     def test_threads_do_not_matter(self):
         for threads in (1, 2, 4):
-            self.expect(DONE, "run", "scene.yaml", "--quiet", "--out", f"r{threads}", "--threads", threads, "--set", "links=50")
+            self.expect(DONE, "run", "scene.yaml", "--quiet", "--out", f"r{threads}", "--cpu-threads", threads, "--set", "links=50")
         for threads in (2, 4):
             self.assertEqual(differences(self.folder / f"r{threads}", self.folder / "r1"), [])
 
@@ -139,13 +139,13 @@ class Interrupts(CommandTest):
 
     def test_number_of_threads_stays(self):
         """A run goes on with as many threads of the CPU as it had, unless it is told another number."""
-        for more, threads in (([], 2), (["--threads", "3"], 3)):
-            process = support.start("run", "scene.yaml", *SHORT, "--threads", "2", "--force", "--out", "r", cwd=self.folder)
+        for more, threads in (([], 2), (["--cpu-threads", "3"], 3)):
+            process = support.start("run", "scene.yaml", *SHORT, "--cpu-threads", "2", "--force", "--out", "r", cwd=self.folder)
             wait_for(self.folder / "r" / "frames")
             process.send_signal(signal.SIGINT)
             self.assertEqual(process.wait(), INTERRUPTED)
             self.expect(DONE, "resume", "r", *more)
-            self.assertEqual(run_json(self.folder / "r")["wall_clock"]["threads"], threads)
+            self.assertEqual(run_json(self.folder / "r")["wall_clock"]["cpu_threads"], threads)
             shutil.rmtree(self.folder / "r")
 
     def test_says_how_to_go_on(self):

@@ -268,14 +268,14 @@ TEST(Run, OptionsAreRead) {
   const Scene s = parse_text(
       "bodies: {a: {sphere: 1}}\n"
       "run: {method: articulated, time: 3 s, step: 5 ms, frame: 20 ms, integrator: euler, tolerance: 1e-9, "
-      "max_iterations: 7, threads: 2}\n");
+      "max_iterations: 7, cpu_threads: 2}\n");
   EXPECT_EQ(s.run.time, 3);
   EXPECT_EQ(s.run.step, 5e-3);
   EXPECT_EQ(s.run.frame, 20e-3);
   EXPECT_EQ(s.run.articulated.integrator, articulated::Integrator::euler);
   EXPECT_EQ(s.run.articulated.tolerance, 1e-9);
   EXPECT_EQ(s.run.articulated.max_iterations, 7);
-  EXPECT_EQ(s.run.articulated.threads, 2);
+  EXPECT_EQ(s.run.articulated.cpu_threads, 2);
 }
 
 }  // namespace

@@ -18,6 +18,18 @@ TEST(Linkage, ItsOldWordIsReadWithANote) {
   EXPECT_THROW(parse_text("chains: " + entry + "linkages: " + entry), SceneError);  // one of them
 }
 
+TEST(Run, ItsOldWordIsReadWithANote) {
+  const std::string body = "bodies: {a: {sphere: 1}}\nrun: ";
+  const Scene old = parse_text(body + "{threads: 2}\n"), now = parse_text(body + "{cpu_threads: 2}\n");
+  EXPECT_EQ(old.run.articulated.cpu_threads, 2);
+  EXPECT_EQ(write_yaml(old.model, old.run), write_yaml(now.model, now.run));
+  EXPECT_TRUE(now.notes.empty());
+  ASSERT_EQ(old.notes.size(), 1u);
+  EXPECT_NE(old.notes[0].find(":3:7: threads: is called cpu_threads: now"), std::string::npos)
+      << old.notes[0];
+  EXPECT_THROW(parse_text(body + "{threads: 2, cpu_threads: 2}\n"), SceneError);
+}
+
 TEST(Chain, LinksFollowEachOther) {
   const Scene s = parse_text(
       "parameters: {span: 2 m, links: 4}\n"

@@ -280,7 +280,7 @@ TEST(WriteYaml, EverythingComesBack) {
       "drives: [{joint: arm.1.joint, force: [0.1*t, 2]}]\n"
       "probes: [f.tip.position, j.angle, s.tension, energy.total, arm.tip.velocity, c.angular_velocity, "
       "g@0.5.rotation]\n"
-      "run: {time: 1/3, step: 1 ms, frame: 1/60, integrator: euler, threads: 2}\n"));
+      "run: {time: 1/3, step: 1 ms, frame: 1/60, integrator: euler, cpu_threads: 2}\n"));
 }
 
 TEST(WriteYaml, ThreadsComeBack) {

@@ -90,10 +90,10 @@ TEST(MethodTable, ObjectionsKnowTheOptions) {
 
 TEST(MethodTable, ThreadsOfTheMethodThatRuns) {
   RunOptions options;
-  set_threads(options, 3);
+  set_cpu_threads(options, 3);
   for (const MethodInfo& m : method_table()) {
     options.method = m.method;
-    EXPECT_EQ(threads_of(options), find_option(m.method, "threads") ? 3 : 1) << m.name();
+    EXPECT_EQ(cpu_threads_of(options), find_option(m.method, "cpu_threads") ? 3 : 1) << m.name();
   }
 }
 

@@ -53,8 +53,8 @@ TEST(Options, ValidateNamesTheOption) {
   EXPECT_NE(message(options(1e300, 1e-300)), "");
   EXPECT_NE(message(options(std::numeric_limits<double>::quiet_NaN(), 0.1)), "");
   RunOptions o = options(1, 0.1);
-  o.articulated.threads = 0;
-  EXPECT_EQ(message(o), "threads: expected a whole number, within 1 … 1024, got 0");
+  o.articulated.cpu_threads = 0;
+  EXPECT_EQ(message(o), "cpu_threads: expected a whole number, within 1 … 1024, got 0");
 }
 
 }  // namespace

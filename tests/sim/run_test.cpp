@@ -101,7 +101,7 @@ TEST(Run, SameBytesEveryTimeAndOnAnyNumberOfThreads) {
   for (const int threads : {1, 2, 4}) {
     request.folder = t / "b";
     request.force = true;
-    request.options.articulated.threads = threads;
+    request.options.articulated.cpu_threads = threads;
     request.options.articulated.parallel_min_bodies = 2;
     run(chain(6), request);
     EXPECT_EQ(contents(t / "a"), contents(t / "b")) << threads << " threads";

@@ -53,7 +53,7 @@ std::uint64_t replay(const scene::Scene& scene, const std::string& file, int thr
   const double h = scene.run.step;
   if (scene.run.method == sim::Method::adaptive) {
     adaptive::Options options = scene.run.adaptive;
-    options.threads = threads;
+    options.cpu_threads = threads;
     return replay<adaptive::Workspace>(adaptive::compile(scene.model, options), h, 200, file,
                                        [](const auto& s) { return fnv1a(s.a, fnv1a(s.q, start)); });
   }
@@ -62,14 +62,14 @@ std::uint64_t replay(const scene::Scene& scene, const std::string& file, int thr
                                      [](const auto& s) { return fnv1a(s.v, fnv1a(s.e, start)); });
   if (scene.run.method == sim::Method::rom) {
     rom::Options options = scene.run.rom;
-    options.threads = threads;
+    options.cpu_threads = threads;
     const auto reduced = sim::reduce(scene.model, options);
     return replay<rom::Workspace>(rom::compile(scene.model, reduced, options), h, 200, file,
                                   [](const auto& s) { return fnv1a(s.v, fnv1a(s.q, start)); });
   }
   articulated::Options options = scene.run.articulated;
   if (has_integrators(scene)) options.integrator = integrator;
-  options.threads = threads;
+  options.cpu_threads = threads;
   options.parallel_min_bodies = 1;  // even the smallest tree is walked by all threads
   return replay<articulated::Workspace>(articulated::compile(scene.model, options), h, 200, file,
                                         [](const auto& s) { return fnv1a(s.v, fnv1a(s.q, start)); });

@@ -89,7 +89,7 @@ RomTimes time_rom(const scene::Scene& scene, int points, int threads) {
   // Points under a few times the scene's own load.
   const Vec3 load = scene.model.point_loads()[0].force.value(0);
   rom::Options options = scene.run.rom;
-  options.threads = threads;
+  options.cpu_threads = threads;
   for (int k = 1; k < points; ++k) {
     const Vec3 push = load * k + 0.3 * load.norm() * Vec3::Unit(k % 3);
     options.points.push_back({0, {{options.ends[0], push, Vec3::Zero()}}});

@@ -49,7 +49,8 @@ std::vector<CommandWords> commands_of(const CLI::App& app) {
   std::vector<CommandWords> commands;
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
     CommandWords c{sub->get_name(), sub->get_description(), {}};
-    for (const CLI::Option* option : sub->get_options()) c.options.push_back(words_of(*option));
+    for (const CLI::Option* option : sub->get_options())
+      if (!option->get_group().empty()) c.options.push_back(words_of(*option));
     commands.push_back(std::move(c));
   }
   // Suites are checked against their registry, not by the parser.

@@ -13,6 +13,7 @@
 #include "limber/sim/method_table.h"
 #include "limber/sim/option_table.h"
 #include "scene_arguments.h"
+#include "terminal.h"
 
 namespace limber::cli {
 
@@ -104,6 +105,22 @@ void add_flag(CLI::App& sub, const Flag& flag, RunOverrides& overrides) {
     option->check(CLI::IsMember(words));
   else
     option->type_name(value_name(flag));
+  if (const std::string& was = flag.option().was; !was.empty())
+    sub.add_option(flag_of(was), overrides.given[was])->group("");  // hidden
+}
+
+// Values under an old word stand under the new one.
+std::map<std::string, std::string> renamed(const RunOverrides& overrides, const std::vector<Flag>& flags) {
+  std::map<std::string, std::string> given = overrides.given;
+  for (const Flag& flag : flags) {
+    const auto old = given.find(flag.option().was);
+    if (old == given.end() || old->second.empty()) continue;
+    const std::string was = flag_of(old->first), now = flag_of(flag.key);
+    if (!given[flag.key].empty()) throw UsageError(fmt::format("{} and {} are the same option", was, now));
+    message(fmt::format("limber: {} is called {} now; the old word is read in this release only", was, now));
+    given[flag.key] = old->second;
+  }
+  return given;
 }
 
 OptionValue parse_number_option(const std::string& flag, const std::string& text, const sim::OptionInfo& o) {
@@ -164,10 +181,11 @@ void add_machine_overrides(CLI::App& sub, RunOverrides& overrides) {
 
 void apply(const RunOverrides& overrides, sim::RunOptions& options) {
   const std::vector<Flag> flags = flags_of(overrides.command);
+  const std::map<std::string, std::string> given = renamed(overrides, flags);
   const auto apply_all = [&](bool method) {
     for (const Flag& flag : flags) {
-      const auto text = overrides.given.find(flag.key);
-      if ((flag.key == "method") == method && text != overrides.given.end() && !text->second.empty())
+      const auto text = given.find(flag.key);
+      if ((flag.key == "method") == method && text != given.end() && !text->second.empty())
         apply_flag(flag, text->second, options);
     }
   };
@@ -175,7 +193,7 @@ void apply(const RunOverrides& overrides, sim::RunOptions& options) {
   apply_all(false);
   // What was given here is named as it was given; the rest has its line in the scene.
   for (const sim::OptionProblem& p : sim::combination_problems(options))
-    if (const auto text = overrides.given.find(p.key); text != overrides.given.end() && !text->second.empty())
+    if (const auto text = given.find(p.key); text != given.end() && !text->second.empty())
       throw UsageError(fmt::format("{} {}: {}", flag_of(p.key), text->second, p.message));
   sim::validate(options);
 }

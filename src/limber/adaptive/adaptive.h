@@ -46,7 +46,7 @@ struct Options {
   double turn = 0.2;     // [rad or m] a joint may move in a step; longer ones are shortened
   bool fallback = true;  // to the plain articulated-body pass where that is cheaper; where the error asks for
                          // more than the tree's rounding allows the pass steps in whatever this says
-  int threads = 1;       // results do not depend on it
+  int cpu_threads = 1;   // results do not depend on it
 
   // Each by its key in scenes (sim/option.h); a new one is here and where it is used, nowhere else.
   template <class Table>
@@ -77,7 +77,8 @@ struct Options {
         .below(1);
     t.add("turn", &Options::turn, "the most a joint may move in a step, in rad or m").above(0).at_most(1);
     t.add("fallback", &Options::fallback, "compute all joints where that is cheaper");
-    t.add("threads", &Options::threads, "of the CPU, at most; results do not depend on it")
+    t.add("cpu_threads", &Options::cpu_threads, "that share a step, at most; results do not depend on it")
+        .formerly("threads")
         .at_least(1)
         .at_most(1024)
         .of_machine()

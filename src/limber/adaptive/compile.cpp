@@ -223,7 +223,8 @@ SystemData::SystemData(elastic::LinkedModel linked, const Options& opts)
 WorkspaceData::WorkspaceData(const SystemData& s)
     : coefficients(s.tree, s.assembly),
       refine(coefficients),
-      workers(s.options.threads > 1 ? std::make_unique<multibody::Workers>(s.options.threads) : nullptr),
+      workers(s.options.cpu_threads > 1 ? std::make_unique<multibody::Workers>(s.options.cpu_threads)
+                                        : nullptr),
       tau(s.tree.v_count(), 0.0),
       kappa(s.any_law ? s.tree.block_count() : 0, 0.0),
       qdd(s.tree.v_count(), 0.0),

@@ -49,7 +49,7 @@ struct Options {
   double pcg_tolerance = 1e-9;     // of the residual, relative
   double error = 0;                // asked for in a step, of the scene's size; 0: steps as given
   int max_iterations = 40;         // then the step is split
-  int threads = 1;                 // results do not depend on it
+  int cpu_threads = 1;             // results do not depend on it
   int parallel_min_bodies = 4000;  // smaller subtrees are not worth a second thread; not described: for tests
 
   // Each by its key in scenes (sim/option.h); a new one is here and where it is used, nowhere else.
@@ -74,7 +74,8 @@ struct Options {
         .at_least(0);
     t.add("pcg_tolerance", &Options::pcg_tolerance, "of the iterations of solver pcg, relative").above(0);
     t.add("max_iterations", &Options::max_iterations, "of a step; then the step is split").at_least(1);
-    t.add("threads", &Options::threads, "of the CPU, at most; results do not depend on it")
+    t.add("cpu_threads", &Options::cpu_threads, "that share a step, at most; results do not depend on it")
+        .formerly("threads")
         .at_least(1)
         .at_most(1024)
         .of_machine()

@@ -331,7 +331,7 @@ std::vector<double> twice(std::vector<double> x) {
 }  // namespace
 
 WorkspaceData::WorkspaceData(const SystemData& s)
-    : workers(s.worth_threads() ? std::make_unique<multibody::Workers>(s.options.threads) : nullptr),
+    : workers(s.worth_threads() ? std::make_unique<multibody::Workers>(s.options.cpu_threads) : nullptr),
       links(s.tree.size()),
       links_other(s.tree.size()),
       tau(s.tree.v_count()),

@@ -180,7 +180,7 @@ struct SystemData {
 
   LinkPoint link_point(const Attachment& a) const;
   bool worth_threads() const {
-    return options.threads > 1 && tree.size() >= options.parallel_min_bodies && tree.worth_parallel();
+    return options.cpu_threads > 1 && tree.size() >= options.parallel_min_bodies && tree.worth_parallel();
   }
 };
 

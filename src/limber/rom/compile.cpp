@@ -214,7 +214,8 @@ MechanismScratch::MechanismScratch(const Mechanism& m, int base_freedoms) : blen
 }
 
 WorkspaceData::WorkspaceData(const SystemData& s)
-    : workers(s.options.threads > 1 ? std::make_unique<multibody::Workers>(s.options.threads) : nullptr),
+    : workers(s.options.cpu_threads > 1 ? std::make_unique<multibody::Workers>(s.options.cpu_threads)
+                                        : nullptr),
       X(s.start),
       solids(s.collidables.size()) {
   for (std::size_t k = 0; k < s.reduced.mechanisms.size(); ++k)

@@ -71,8 +71,8 @@ struct Options {
   int most_points = 16;
   Integrator integrator = Integrator::euler;
   ContactSolver solver = ContactSolver::cone;
-  int sweeps = 50;  // of pgs
-  int threads = 1;  // results do not depend on it
+  int sweeps = 50;      // of pgs
+  int cpu_threads = 1;  // results do not depend on it
 
   // Each by its key in scenes (sim/option.h); a new one is here and where it is used, nowhere else.
   template <class Table>
@@ -134,7 +134,8 @@ struct Options {
         .meaning("cone: Coulomb's cone to rounding; pgs: a given number of sweeps")
         .on_command_line();
     t.add("sweeps", &Options::sweeps, "of pgs").at_least(1);
-    t.add("threads", &Options::threads, "of the CPU, at most; results do not depend on it")
+    t.add("cpu_threads", &Options::cpu_threads, "that share a step, at most; results do not depend on it")
+        .formerly("threads")
         .at_least(1)
         .at_most(1024)
         .of_machine()

@@ -9,6 +9,7 @@
 
 #include "limber/result/recording.h"
 #include "limber/scene/fields.h"
+#include "limber/sim/option_table.h"
 
 namespace limber::scene {
 
@@ -124,21 +125,41 @@ std::vector<Diagnostic> places_of(const Reader& reader, const ModelError& error,
 
 // Keys that have a better name now. The old one is read for a release, with a line that says the new one.
 struct OldWord {
-  std::string_view was, is;
+  std::string_view mapping, was, is;  // "": at the root
 };
-constexpr OldWord old_words[] = {{"chains", "linkages"}};
+const std::vector<OldWord>& old_words() {
+  static const std::vector<OldWord> words = [] {
+    std::vector<OldWord> all{{"", "chains", "linkages"}};
+    for (const sim::RunKey& key : sim::run_keys())
+      if (key.section.empty() && !key.option().was.empty())
+        all.push_back({"run", key.option().was, key.option().key});
+    return all;
+  }();
+  return words;
+}
 
 bool is_scene_key(std::string_view name) {
   return find_key(object_of(ObjectType::scene), name) != nullptr ||
-         std::ranges::any_of(old_words, [&](const OldWord& w) { return w.was == name; });
+         std::ranges::any_of(old_words(),
+                             [&](const OldWord& w) { return w.mapping.empty() && w.was == name; });
+}
+
+const Node* mapping_at(const Document& document, std::string_view name) {
+  const Node* at = document.root;
+  if (at && at->is_map() && !name.empty()) {
+    const Entry* entry = at->find(name);
+    at = entry ? entry->value : nullptr;
+  }
+  return at && at->is_map() ? at : nullptr;
 }
 
 // Old words become new ones, unless both are there: then the old one is unknown.
 std::vector<std::string> rename_old_words(Document& document, const std::string& file) {
   std::vector<std::string> notes;
-  for (const OldWord& w : old_words) {
-    const Entry* old = document.root && document.root->is_map() ? document.root->find(w.was) : nullptr;
-    if (!old || document.root->find(w.is)) continue;
+  for (const OldWord& w : old_words()) {
+    const Node* mapping = mapping_at(document, w.mapping);
+    const Entry* old = mapping ? mapping->find(w.was) : nullptr;
+    if (!old || mapping->find(w.is)) continue;
     for (Node& node : document.nodes)
       if (&node == old->key) node.text = w.is;
     notes.push_back(fmt::format("{}:{}:{}: {}: is called {}: now; the old word is read in this release only",

@@ -53,6 +53,7 @@ enum class OptionType : unsigned char { number, integer, boolean, choice, name, 
 
 struct OptionInfo {
   std::string key;  // in scenes; "range.force" stands in a mapping of its own
+  std::string was;  // its short key before: read for a release, with a line that says the new one
   OptionType type = OptionType::number;
   std::string doc;      // one sentence: what it is
   std::string details;  // what its words mean
@@ -78,6 +79,7 @@ struct OptionInfo {
   OptionInfo& meaning(std::string text) { return details = std::move(text), *this; }
   OptionInfo& like(const char* text) { return example = text, *this; }
   OptionInfo& naming(const char* kind) { return refers = kind, *this; }
+  OptionInfo& formerly(const char* short_key) { return was = short_key, *this; }
   OptionInfo& needed() { return required = true, *this; }
   OptionInfo& on_command_line(const char* of = "run") { return command = of, *this; }
   OptionInfo& of_machine() { return machine = true, *this; }

@@ -39,14 +39,14 @@ std::string integrator_of(const RunOptions& o) {
   return option ? option->get(o).text() : "";
 }
 
-int threads_of(const RunOptions& o) {
-  const RunOption* option = find_option(o.method, "threads");
+int cpu_threads_of(const RunOptions& o) {
+  const RunOption* option = find_option(o.method, "cpu_threads");
   return option ? std::get<int>(option->get(o).is) : 1;
 }
 
-void set_threads(RunOptions& o, int threads) {
+void set_cpu_threads(RunOptions& o, int n) {
   for (const MethodInfo& m : method_table())
-    if (const RunOption* option = find_option(m.method, "threads")) option->set(o, {threads});
+    if (const RunOption* option = find_option(m.method, "cpu_threads")) option->set(o, {n});
 }
 
 void validate(const RunOptions& o) {

@@ -56,9 +56,9 @@ struct RunOptions {
 
 std::string integrator_of(const RunOptions& options);  // of the method that runs; "" if it has none
 
-// Of the CPU: of the method that runs, and of all of them.
-int threads_of(const RunOptions& options);
-void set_threads(RunOptions& options, int threads);
+// Of the method that runs, and of all of them.
+int cpu_threads_of(const RunOptions& options);
+void set_cpu_threads(RunOptions& options, int n);
 
 // Throws std::invalid_argument naming the first option that cannot be used, or ModelError with all that do
 // not go together.

@@ -93,7 +93,7 @@ class Run {
     stored_.sizes = sizes_of(driver_, model);
     stored_.solver = driver_.solver();
     stored_.files = request.files;
-    stored_.wall_clock.threads = threads_of(request.options);
+    stored_.wall_clock.cpu_threads = cpu_threads_of(request.options);
     notes_ = notes(model, request.options);
     stored_.wall_clock.finished.clear();
     stored_.report = {};

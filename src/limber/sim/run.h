@@ -91,7 +91,7 @@ struct WallClock {
   double seconds = 0;             // of all parts of the run
   std::uint64_t checkpoints = 0;
   int resumed = 0;  // times
-  int threads = 1;
+  int cpu_threads = 1;
 };
 
 // What `limber resume` needs to rebuild the request; throws result::IoError for a folder that holds no run.

@@ -95,7 +95,7 @@ Json wall_clock_json(const WallClock& w, long steps) {
           {"seconds_per_step", steps > 0 ? w.seconds / static_cast<double>(steps) : 0.0},
           {"checkpoints", w.checkpoints},
           {"resumed", w.resumed},
-          {"threads", w.threads}};
+          {"cpu_threads", w.cpu_threads}};
 }
 
 WallClock parse_wall_clock(const Json& json) {
@@ -105,7 +105,7 @@ WallClock parse_wall_clock(const Json& json) {
   w.seconds = json.at("seconds").get<double>();
   w.checkpoints = json.at("checkpoints").get<std::uint64_t>();
   w.resumed = json.at("resumed").get<int>();
-  w.threads = json.at("threads").get<int>();
+  w.cpu_threads = json.at(json.contains("threads") ? "threads" : "cpu_threads").get<int>();  // older runs
   return w;
 }
 
@@ -137,7 +137,7 @@ StoredRun parse(const Json& json) {
   run.frames = json.at("frames").get<std::uint64_t>();
   run.files = json.at("files").get<std::vector<std::string>>();
   run.wall_clock = parse_wall_clock(json.at("wall_clock"));
-  set_threads(run.options, run.wall_clock.threads);
+  set_cpu_threads(run.options, run.wall_clock.cpu_threads);
   if (const auto wrong = range_problems(run.options); !wrong.empty())
     throw std::invalid_argument(wrong.front().text());
   return run;
