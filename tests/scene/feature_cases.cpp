@@ -267,6 +267,7 @@ std::vector<FeatureCase> feature_cases() {
   add("beam that bends in a plane only", cord("    planar: §true\n"), plain_cord);
   add("damping of a beam", cord("    damping: §50 ms\n"), plain_cord, true);
   add("recipe of a beam other than consistent_3r", cord("    recipe: §consistent_1r\n"), plain_cord);
+  add("recipe published_1r of a beam", cord("    recipe: §published_1r\n"), plain_cord);
   add("root that is not clamped", cord("    root: §pinned\n    clamps: [{at: 1}]\n"),
       cord("    clamps: [{at: 1}]\n"));
   add("clamps of a beam", cord("    clamps: §[{at: 0.5}]\n"), plain_cord);

@@ -7,8 +7,8 @@
 //
 // published_1r's own rule turns the element's tip by c_θ times its joint's angle, so that the moment it
 // balances is not the gradient of any potential. As links that rule is lost: what is left is its joint, c_θ
-// = 1.5164 times as stiff in bending as the rod whatever the number of elements. Use it to reproduce the
-// published method, not to simulate.
+// = 1.5164 times as stiff in bending as the rod whatever the number of elements. Only the published sweeps
+// (chain/sweeps.cpp) follow the rule; the table of features refuses it everywhere else.
 #pragma once
 
 #include <vector>

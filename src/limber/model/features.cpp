@@ -239,6 +239,8 @@ const Feature table[] = {
      of_beams(m, out, "damping", [](const Beam& b) { return b.damping > 0; }); }},
   {"recipe of a beam other than consistent_3r", "yyy..yy", [](const Model& m, Places& out) {
      of_beams(m, out, "recipe", [](const Beam& b) { return b.recipe != Recipe::consistent_3r; }); }},
+  {"recipe published_1r of a beam", "y......", [](const Model& m, Places& out) {
+     of_beams(m, out, "recipe", [](const Beam& b) { return b.recipe == Recipe::published_1r; }); }},
   {"root that is not clamped", "...yy..", [](const Model& m, Places& out) {
      of_beams(m, out, "root", [](const Beam& b) { return b.root != Hold::clamped; }); }},
   {"clamps of a beam", "...yy..", [](const Model& m, Places& out) {
