@@ -52,5 +52,45 @@ TEST(Static, WhatCannotMoveIsAtRest) {
     }
 }
 
+// A hinge on which nothing acts, with a stretched spring within what it carries, the world turned in many
+// ways: its stiffness and its force are both rounding, and it stays where it is.
+TEST(Static, AHingeWithNothingOnItStays) {
+  for (int way = 0; way < 40; ++way) {
+    const Mat3 R = math::rotation_z(0.7 * way) * math::rotation_x(1.1 * way) * math::rotation_y(0.3 * way);
+    ModelBuilder b;
+    b.parts.gravity = VectorFunction::constant(Vec3::Zero());
+    const BodyId arm = b.add(lump("arm")), hand = b.add(lump("hand"));
+    Joint hinge;
+    hinge.name = "hinge";
+    hinge.kind = JointKind::revolute;
+    hinge.child = arm;
+    hinge.X_PF = {R, Vec3::Zero()};
+    hinge.X_BM = {R, R * Vec3(-0.06, -0.1, 0.1)};
+    b.add(hinge);
+    Joint wrist;
+    wrist.name = "wrist";
+    wrist.kind = JointKind::spherical;
+    wrist.parent = arm, wrist.child = hand;
+    wrist.X_PF = Pose::translation(R * Vec3(0.2, 0.05, 0.1));
+    wrist.X_BM = Pose::translation(R * Vec3(-0.1, 0.03, 0.02));
+    wrist.law.stiffness = {40, 40, 40};
+    b.add(wrist);
+    Spring spring;
+    spring.name = "spring";
+    spring.a.body = arm, spring.a.p = R * Vec3(0, 0, 0.03);
+    spring.b.body = hand, spring.b.p = R * Vec3(0, -0.01, -0.05);
+    spring.stiffness = 200, spring.rest_length = 0.03;
+    b.add(spring);
+    const System s = compile(b.build());
+    State state = s.rest();
+    Workspace w(s);
+    const StaticResult r = solve_static(s, state, w);
+    ASSERT_TRUE(r.report.ok()) << r.report.message;
+    EXPECT_GT(r.report.iterations, 1) << "the wrist gives way";
+    // What a rounded force of 1e-15 N·m does in a few steps of the wrist's own 40 N·m/rad.
+    EXPECT_NEAR(state.q[0], 0, 1e-14) << way;
+  }
+}
+
 }  // namespace
 }  // namespace limber::articulated

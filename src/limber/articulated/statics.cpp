@@ -44,6 +44,7 @@ Equilibrium::Equilibrium(const SystemData& s, const State& state, WorkspaceData&
       touched_(s.limits.size(), 0),
       limit_rows_(s.limits.size(), -1),
       changes_(s.limits.size(), 0) {
+  K_.length = s_.size;
   for (const CompiledMotion& m : s_.motions) {
     double v[6];
     prescribed(m, s_.tree[m.link], t_, q_.data() + s_.tree[m.link].q, v);

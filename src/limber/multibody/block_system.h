@@ -52,6 +52,7 @@ struct BlockSystem {
   std::vector<LoopRows> loops;       // (loops)
   const JointLock* locks = nullptr;  // null: none
   const int* lock_index = nullptr;   // (size)
+  double length = 0;                 // [m] of the structure, over which forces turn it: for rounding
 
   using Columns = Eigen::Matrix<double, 6, Eigen::Dynamic, 0, 6, 6>;  // never on the heap
   Eigen::Map<const Columns> subspace(int link) const {

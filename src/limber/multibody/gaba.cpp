@@ -194,6 +194,29 @@ void Gaba::prepare() {
                                         std::abs(m.joint[link.block + k * link.dofs + k]));
   }
   if (!(largest_ > 0)) largest_ = 1;
+  find_stiffness_behind();
+}
+
+void Gaba::find_stiffness_behind() {
+  const BlockSystem& m = *system_;
+  carried_.resize(m.diagonal.size());
+  behind_.resize(order_.steps.size());
+  for (std::size_t i = 0; i < carried_.size(); ++i) {
+    const Mat6& A = m.diagonal[i];
+    carried_[i] = {A.bottomRightCorner<3, 3>().norm(), A.topLeftCorner<3, 3>().norm()};
+  }
+  for (std::size_t s = 0; s < order_.steps.size(); ++s) {
+    const Elimination& e = order_.steps[s];
+    if (e.kind != Kind::along_joint) continue;
+    const Eigen::Vector2d& own = carried_[e.node];
+    behind_[s] = 0;
+    for (int k = 0; k < (*tree_)[e.joint].dofs; ++k) {
+      const auto S = m.subspace(e.joint).col(k);
+      const double turn = S.head<3>().norm(), move = turn * m.length + S.tail<3>().norm();
+      behind_[s] = std::max(behind_[s], own[0] * move * move + own[1] * turn * turn);
+    }
+    if (e.toward >= 0) carried_[e.toward] += own;
+  }
 }
 
 // A cut joint: its rows, and its own stiffness as a block between its two bodies.
@@ -502,10 +525,11 @@ template <int D>
 __attribute__((noinline)) MatD<D> Gaba::invert_exactly(int s, MatD<D>& pivot, double scale) {
   const Elimination& e = order_.steps[s];
   constexpr double too_small = 1e-9;
+  const double rounding = rounding_of_pivots * behind_[s];
   const math::SmallEigen<D> eigen = math::small_eigen<D>(pivot);
   VecD<D> values = eigen.values;
   for (int k = 0; k < D; ++k) {
-    if (!(std::abs(values[k]) <= too_small * scale)) {
+    if (!(std::abs(values[k]) <= std::max(too_small * scale, rounding))) {
       note_pivot(s, values[k], scale);
       continue;
     }
@@ -513,7 +537,7 @@ __attribute__((noinline)) MatD<D> Gaba::invert_exactly(int s, MatD<D>& pivot, do
     border.joint = e.joint;
     border.e.setZero();
     border.e.template head<D>() = eigen.vectors.col(k);
-    border.shift = std::max(scale, largest_ * 1e-3);
+    border.shift = std::max({scale, behind_[s], largest_ * 1e-3});
     note_pivot(s, 0, scale);
     pivot += border.shift * eigen.vectors.col(k) * eigen.vectors.col(k).transpose();
     values[k] += border.shift;
@@ -538,12 +562,16 @@ void Gaba::apply_lock(int s, const JointLock& lock, const MatD<D>& pivot, double
     x -= inverse * (pivot * x);
     const double value = x.dot(pivot * x);
     if (exact_) {
+      if (std::abs(value) <= rounding_of_pivots * behind_[s]) {
+        note_pivot(s, 0, scale);
+        continue;
+      }
       note_pivot(s, value, scale);
     } else if (!(value > 0)) {
       if (bad_link_ < 0) bad_link_ = order_.steps[s].joint;
       continue;
     }
-    if (value != 0) inverse += x * x.transpose() / value;
+    inverse += x * x.transpose() / value;
   }
   given -= inverse * (pivot * given);
 }

@@ -10,7 +10,8 @@
 //
 // `exact` is for statics: the matrix may be indefinite. Pivots are then split by their eigenvalues, their
 // signs counted (directions()), and a pivot too small to divide by is moved away and brought back by a
-// bordered system, so that no accident of the order decides.
+// bordered system, so that no accident of the order decides. Along a direction whose stiffness is rounding of
+// what stands behind it, nothing moves.
 #pragma once
 
 #include <vector>
@@ -59,6 +60,8 @@ class Gaba {
   // A row of a loop is dropped when less than this is left of its (unit) diagonal.
   static constexpr double drop_below = 1e-11;
   static constexpr int most_borders = 300;
+  // exact: of the stiffness behind a pivot, sums over a hundred bodies.
+  static constexpr double rounding_of_pivots = 1e-13;
 
  private:
   struct Pivot {
@@ -104,6 +107,7 @@ class Gaba {
   void solve_plain(const BlockRhs& rhs, Scratch& w, BlockSolution& x, bool homogeneous) const;
   void make_border();
   void note_pivot(int s, double value, double scale);
+  void find_stiffness_behind();
   double* block(int slot);
   friend void eliminate_all_kernel(Gaba& gaba);
   friend void forward_kernel(const Gaba& gaba, const BlockRhs& rhs, bool homogeneous, Scratch& w);
@@ -131,6 +135,10 @@ class Gaba {
   bool exact_ = false;
   int bad_link_ = -1;
   double largest_ = 1;  // exact: of the diagonal of the reduced matrix
+  // exact: (steps) stiffness on the joint's rates of all that is eliminated before and turns with it, as if
+  // nothing of it cancelled: pivots are rounded to a small part of that. Scratch: (n) [N/m, N·m]
+  std::vector<double> behind_;
+  std::vector<Eigen::Vector2d> carried_;
   Directions directions_;
   std::vector<Border> borders_;
   std::vector<BlockSolution> border_columns_;

@@ -300,7 +300,8 @@ void Gaba::solve(const BlockRhs& rhs, Scratch& w, BlockSolution& x, bool homogen
   }
 }
 
-// The columns K'⁻¹e of the moved pivots and the small matrix 1/δ − eᵀK'⁻¹e, whose signs complete the count.
+// The columns K'⁻¹e of the moved pivots and the small matrix 1 − √δ eᵀK'⁻¹e √δ, whose signs complete the
+// count.
 void Gaba::make_border() {
   const int m = static_cast<int>(borders_.size());
   border_columns_.clear();
@@ -322,24 +323,23 @@ void Gaba::make_border() {
       C(i, j) = borders_[i].e.head(link.dofs).dot(
           Eigen::Map<const VecX>(border_columns_[j].a.data() + link.v, link.dofs));
     }
-  MatX small = -0.5 * (C + C.transpose());
-  double largest = 0;
-  for (int i = 0; i < m; ++i) {
-    small(i, i) += 1 / borders_[i].shift;
-    largest = std::max(largest, 1 / borders_[i].shift);
-  }
+  VecX root(m);
+  for (int i = 0; i < m; ++i) root[i] = std::sqrt(borders_[i].shift);
+  const MatX small =
+      MatX::Identity(m, m) - 0.5 * (root.asDiagonal() * (C + C.transpose()) * root.asDiagonal());
   const math::SymmetricEigen eigen = math::symmetric_eigen(small);
   VecX inverse(m);
   for (int i = 0; i < m; ++i) {
     const double value = eigen.values[i];
-    const bool zero = std::abs(value) <= 1e-13 * largest;  // truly singular: nothing holds this direction
+    const bool zero = std::abs(value) <= rounding_of_pivots;  // nothing holds this direction
     inverse[i] = zero ? 0 : 1 / value;
     if (zero)
       directions_.least = 0;
     else if (value < 0)
       ++directions_.negative;
   }
-  border_inverse_ = eigen.vectors * inverse.asDiagonal() * eigen.vectors.transpose();
+  const MatX scaled = root.asDiagonal() * eigen.vectors;
+  border_inverse_ = scaled * inverse.asDiagonal() * scaled.transpose();
 }
 
 Vec6 Gaba::lock_force(int joint, const Scratch& w, const BlockSolution& x) const {
