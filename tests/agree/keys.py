@@ -66,8 +66,7 @@ def matters(scene, question, path):
     if section == "sections":
         return any(b["section"] == path[1] for b in scene["beams"].values())
     if key in MOVING and question == "run rom":  # it starts at rest; what hangs beyond the ends is carried as if stiff
-        driven = scene.get("loads") or any("drive" in j for j in scene["joints"].values())
-        return bool(driven) and carries_an_end(scene, entry)
+        return is_driven(scene, entry) and carries_an_end(scene, entry)
     return section != "wind" or any("inertia" not in b and not is_held(scene, n) for n, b in scene["bodies"].items())
 
 
@@ -104,6 +103,22 @@ def carries_an_end(scene, joint):
                 return True
             body = above.get(body)
     return bool(scene.get("loops")) or bool(scene.get("springs"))
+
+
+def is_driven(scene, joint):
+    """Whether a load or a drive acts on the tree of bodies that a joint is in, or on one that something ties to it."""
+    moved = [j["child"] for j in scene["joints"].values() if "drive" in j]
+    moved += [n for l in scene.get("loads", {}).values() for n in named(l, None)]
+    tied = "child" not in joint or any(scene.get(s) for s in ("loops", "springs", "beams", "ties"))
+    return any(tied or top_of(scene, m) == top_of(scene, joint["child"]) for m in moved)
+
+
+def top_of(scene, body):
+    """The body of its tree that hangs on the world."""
+    above = {j["child"]: j.get("parent") for j in scene["joints"].values()}
+    while above.get(body) in above:
+        body = above[body]
+    return body
 
 
 def can_turn(scene, name):
