@@ -195,11 +195,12 @@ double Equilibrium::step_size() const {
   return largest;
 }
 
-// What rounding of coordinates makes of the stiffest spring's force, as a force or torque of a joint.
+// What rounding of coordinates makes of the stiffest spring's force, as a force or torque of a joint. Of D: K
+// holds the shift at hand, which may be anything.
 double Equilibrium::rounding_of_forces() const {
   double joint = 0, line = 0, turn = 0;
-  for (const double b : K_.joint) joint = std::max(joint, std::abs(b));
-  for (const Mat6& A : K_.diagonal) {
+  for (const double b : D_.joint) joint = std::max(joint, std::abs(b));
+  for (const Mat6& A : D_.diagonal) {
     line = std::max(line, A.diagonal().tail<3>().cwiseAbs().maxCoeff());
     turn = std::max(turn, A.diagonal().head<3>().cwiseAbs().maxCoeff());
   }
