@@ -196,6 +196,11 @@ class Ladder:
             found = self.moves[-1] / self.moves[-2] if self.moves[-2] > 0 else 1
         return max(found, 0.5 ** ORDERS[self.name])
 
+    def steady(self):
+        """Whether the last moves fell one after the other: an explicit integrator at steps that are too long for it wavers."""
+        last = self.moves[-3:]
+        return all(b <= 0.8 * a for a, b in zip(last, last[1:]))
+
     def error(self):
         """All moves still to come, a geometric series: Richardson's estimate where the rate is the order's."""
         return self.moves[-1] * self.rate() / (1 - self.rate())
@@ -217,6 +222,9 @@ def check_integrators(machine, case):
             if d <= limit:
                 break
             if other.halvings == best.halvings == MOST_HALVINGS:
+                for ladder in (best, other):
+                    if not ladder.steady():
+                        raise Unclear(f"{ladder.name} does not converge yet")
                 raise Disagreement(f"{name} and midpoint", f"positions differ by {d:.3g} m, allowed {limit:.3g}")
             for ladder in (best, other):
                 if ladder.halvings < MOST_HALVINGS:
