@@ -55,7 +55,7 @@ std::unique_ptr<Structure> random_structure(unsigned seed, int most, int most_sp
     const int a = random.integer(n + 1) - 1;
     int b = random.integer(n);
     if (a == b) b = (b + 1) % n;
-    s->pattern.loops.push_back({a, b, 6});
+    s->pattern.loops.push_back({a, b, 6, {}});
   }
   s->system = std::make_unique<BlockSystem>(s->tree, s->pattern);
   BlockSystem& m = *s->system;

@@ -27,6 +27,16 @@ std::string pair(const std::string& more) {
          more + "run: {step: 5 ms, rom: {ends: [a, b]}}\n";
 }
 
+// Two arms on sprung hinges, which a coupling may tie.
+std::string geared(const std::string& more) {
+  return "limber: 1\nbodies:\n  a: {box: [10 cm, 2 cm, 2 cm], mass: 1 kg, at: [5 cm, 0, 0]}\n"
+         "  b: {box: [10 cm, 2 cm, 2 cm], mass: 2 kg, at: [5 cm, 20 cm, 0]}\njoints:\n"
+         "  roota: {type: revolute, child: a, at: [0, 0, 0], axis: [0, 1, 0], stiffness: 5 N*m/rad}\n"
+         "  rootb: {type: revolute, child: b, at: [0, 20 cm, 0], axis: [0, 1, 0], stiffness: 7 N*m/rad}\n"
+         "loads:\n  shake: {on: a, force: [0, 0, -9 N * sin(20*t)]}\n" +
+         more + "run: {step: 5 ms, rom: {ends: [a, b]}}\n";
+}
+
 // A soft cord clamped to the world, shaken at its tip: all methods take it.
 std::string cord(const std::string& beam, const std::string& more = "", const std::string& material = "",
                  const std::string& path = "[[0, 0, 0], [20 cm, 0, 0]]") {
@@ -221,6 +231,13 @@ std::vector<FeatureCase> feature_cases() {
   const std::string universal =
       "loops:\n  tip:\n    type: universal\n    a: a\n    b: b\n    at: [10 cm, 0, 0]\n";
   add("loop", pair("loops:\n  §tip: {type: spherical, a: a, b: b, at: [10 cm, 0, 0]}\n"), pair(""));
+  const std::string gears = "couplings:\n  gears:\n    gear: [roota, rootb]\n    ratio: -2\n",
+                    teeth = gears + "    stiffness: 3 N*m/rad\n";
+  add("coupling of joints", geared("couplings:\n  §gears: {gear: [roota, rootb], ratio: -2}\n"), geared(""));
+  add("stiffness of a coupling", geared(gears + "    stiffness: §3 N*m/rad\n"), geared(gears));
+  add("damping of a coupling", geared(teeth + "    damping: §0.1 N*m*s/rad\n"), geared(teeth));
+  add("backlash of a coupling", geared(teeth + "    backlash: §1 deg\n"), geared(teeth));
+  add("offset of a coupling", geared(gears + "    offset: §3 deg\n"), geared(gears));
   add("stiffness of a closing joint", pair(universal + "    stiffness: §4 N*m/rad\n"), pair(universal));
   add("stiffness of a closing ball joint", pair(closed + "    stiffness: §4 N*m/rad\n"), pair(closed));
   add("damping of a closing joint", pair(universal + "    damping: §0.1 N*m*s/rad\n"), pair(universal));

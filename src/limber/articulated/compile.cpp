@@ -10,6 +10,14 @@
 #include "limber/model/features.h"
 
 namespace limber::articulated {
+int pair_of(SystemData& s, int a, int b) {
+  const multibody::LinkPair pair{std::min(a, b), std::max(a, b)};
+  for (std::size_t k = 0; k < s.pattern.pairs.size(); ++k)
+    if (s.pattern.pairs[k].a == pair.a && s.pattern.pairs[k].b == pair.b) return static_cast<int>(k);
+  s.pattern.pairs.push_back(pair);
+  return static_cast<int>(s.pattern.pairs.size()) - 1;
+}
+
 namespace {
 
 void refuse_nothing(const Model& model) {
@@ -79,14 +87,6 @@ void compile_body_forces(SystemData& s) {
   }
 }
 
-int pair_of(SystemData& s, int a, int b) {
-  const multibody::LinkPair pair{std::min(a, b), std::max(a, b)};
-  for (std::size_t k = 0; k < s.pattern.pairs.size(); ++k)
-    if (s.pattern.pairs[k].a == pair.a && s.pattern.pairs[k].b == pair.b) return static_cast<int>(k);
-  s.pattern.pairs.push_back(pair);
-  return static_cast<int>(s.pattern.pairs.size()) - 1;
-}
-
 void compile_springs(SystemData& s) {
   for (const Spring& spring : s.model.springs()) {
     const elastic::SpringParameters law = elastic::law_of(spring);
@@ -137,7 +137,7 @@ void compile_loops(SystemData& s) {
       if (c.law.lower[k] > -inf && !(rotation && k < 3)) add(c.law.lower[k], false);
     }
     if (c.has_law && c.a >= 0 && c.b >= 0) c.pair = pair_of(s, c.a, c.b);
-    s.pattern.loops.push_back({c.a, c.b, limits > 0 ? 6 : closing_row_count(c.kind)});
+    s.pattern.loops.push_back({c.a, c.b, limits > 0 ? 6 : closing_row_count(c.kind), {}});
     s.loops.push_back(std::move(c));
   }
 }
@@ -167,13 +167,16 @@ constexpr int many_loop_rows = 60;
 
 // The solver, by what the elimination would cost: the figures are of docs/theory/articulated.md.
 void choose_solver(SystemData& s) {
-  s.tree_only = s.pattern.pairs.empty() && s.pattern.loops.empty() && s.options.solver == Solver::automatic;
+  s.tree_only = s.pattern.pairs.empty() && s.pattern.loops.empty() && s.couplings.empty() &&
+                s.options.solver == Solver::automatic;
   if (s.tree_only) return;
   s.solver = s.options.solver == Solver::automatic ? Solver::gaba : s.options.solver;
   if (s.solver != Solver::gaba) return;
   double rows = 0;
   for (const multibody::LoopSite& loop : s.pattern.loops) rows += loop.capacity;
-  if (rows > many_loop_rows) {
+  const bool has_rigid =
+      std::any_of(s.couplings.begin(), s.couplings.end(), [](const auto& c) { return c.rigid; });
+  if (rows > many_loop_rows && !has_rigid) {  // a coupling's row has more than two bodies
     auto plan = std::make_shared<const multibody::LoopPlan>(s.tree, s.pattern);
     constexpr double rounds = 4;  // of the elimination: as much as its iterations cost
     constexpr double slower = 3;  // a flop of the dense block, pivoted and one number at a time
@@ -310,6 +313,7 @@ SystemData::SystemData(elastic::LinkedModel linked, const Options& opts)
   compile_body_forces(*this);
   compile_springs(*this);
   compile_loops(*this);
+  compile_couplings(*this);
   compile_riders(*this);
   choose_solver(*this);
   measure_size(*this);
@@ -385,6 +389,7 @@ void place_at_start(SystemData& s) {
     const multibody::Link& link = s.tree[m.link];
     prescribed(m, link, 0, s.q0.data() + link.q, s.v0.data() + link.v);
   }
+  set_coupling_offsets(s);
 }
 
 // What closing the loops does to the pose as written, if it is more than a person would round to.

@@ -280,12 +280,8 @@ void start_blocks(const SystemData& s, const double* q, const Weights& weights, 
                           m);
   m.joint = w.joint_block;
   for (Mat6& block : m.off) block.setZero();
-  place_loops(s, w.links, w.blocks->loops);
-  for (std::size_t l = 0; l < s.loops.size(); ++l) {
-    const CompiledLoop& loop = s.loops[l];
-    const auto origin = [&](int link) { return link >= 0 ? w.links[link].X_WM.p : Vec3(Vec3::Zero()); };
-    m.loops[l] = loop_rows(loop, w.blocks->loops[l], origin(loop.a), origin(loop.b));
-  }
+  place_loops(s, q, w.links, w.blocks->loops);
+  put_loop_rows(s, w.blocks->loops, m);
 }
 
 void add_riders(const SystemData& s, double t, const Vec3& g, WorkspaceData& w) {
@@ -430,6 +426,7 @@ void evaluate(const SystemData& s, const double* q, const double* v, double t, c
     for (int k = 0; k < link.dofs; ++k) power += w.tau[link.v + k] * v[link.v + k];
     if (!w.powers.empty()) w.powers[s.work_of_drive(d)] = power;
   }
+  add_coupling_forces(s, q, v, weights, w);
   add_ground_springs(s, weights, w);
   w.dissipated_power += add_drag(s, w.links.data(), w.wrench.data());
   add_loads(s, t, w);
@@ -443,6 +440,8 @@ void evaluate(const SystemData& s, const double* q, const double* v, double t, c
     multibody::set_kinematics(q, w.links, w.blocks->end);
   add_pair_springs(s, weights, w);
   add_loop_laws(s, weights, w);
+  if (weights.matrix)
+    add_coupling_blocks(s, q, weights.d, weights.k, w.blocks->system, w.blocks->coupling_row);
 }
 
 Vec6 joint_force(const SystemData& s, int i, const double* q, const double* v, double t) {
@@ -469,7 +468,7 @@ Vec6 drive_force(const CompiledDrive& d, const Link& link, const double* q, cons
 
 double elastic_energy(const SystemData& s, const double* q, const std::vector<LinkMotion>& links,
                       std::vector<LoopState>* scratch) {
-  double sum = 0;
+  double sum = coupling_energy(s, q);
   for (int i = 0; i < s.tree.size(); ++i)
     if (!has_rotation_vector(s.tree[i].kind))
       sum += plain_joint_energy(s, s.tree[i], q);
@@ -483,7 +482,7 @@ double elastic_energy(const SystemData& s, const double* q, const std::vector<Li
   if (std::any_of(s.loops.begin(), s.loops.end(), [](const CompiledLoop& l) { return l.has_law; })) {
     std::vector<LoopState> own(scratch ? 0 : s.loops.size());
     std::vector<LoopState>& loops = scratch ? *scratch : own;
-    place_loops(s, links, loops);
+    place_loops(s, q, links, loops);
     for (std::size_t l = 0; l < s.loops.size(); ++l) sum += loop_energy(s, static_cast<int>(l), loops[l]);
   }
   return sum;

@@ -31,6 +31,10 @@ void take_loop_forces(const SystemData& s, WorkspaceData& w) {
   for (std::size_t l = 0; l < s.loops.size(); ++l) {
     const CompiledLoop& loop = s.loops[l];
     const multibody::LoopRows& rows = b.system.loops[l];
+    if (loop.coupling >= 0) {  // pushes coordinates, as a drive does: the joints carry it
+      w.frame.loop[l] << -b.x.lambda[l][0], 0, 0, 0, 0, 0;
+      continue;
+    }
     const int n = rows.rows;
     const auto put_on = [&](int link, const Mat6& on) {
       const Vec6 F = -(on.topRows(n).transpose() * b.x.lambda[l].head(n));
@@ -55,7 +59,8 @@ void find_accelerations(const SystemData& s, const State& state, WorkspaceData& 
   for (int i = 0; i < s.tree.size(); ++i) {
     const multibody::Link& link = s.tree[i];
     Vec6& A = w.frame.acceleration[i];
-    A = w.links[i].c + multibody::joint_twist(link.kind, link.lead, state.q.data() + link.q, w.a.data() + link.v);
+    A = w.links[i].c +
+        multibody::joint_twist(link.kind, link.lead, state.q.data() + link.q, w.a.data() + link.v);
     if (link.parent >= 0) A += w.links[i].X_PM.inverse_motion(w.frame.acceleration[link.parent]);
   }
 }
@@ -90,7 +95,7 @@ void Stepper::touch_limits() {
   if (s_.limits.empty()) return;
   if (w_.blocks) {
     multibody::kinematics(tree_, state_.q.data(), state_.v.data(), w_.links_other, w_.workers.get());
-    place_loops(s_, w_.links_other, w_.blocks->loops);
+    place_loops(s_, state_.q.data(), w_.links_other, w_.blocks->loops);
   }
   for (std::size_t l = 0; l < s_.limits.size(); ++l) {
     const Limit& limit = s_.limits[l];
@@ -149,6 +154,10 @@ bool Stepper::solve_frame_blocks() {
   set_block_rhs(false);
   for (std::size_t l = 0; l < s_.loops.size(); ++l) {
     const int rows = closing_row_count(s_.loops[l].kind);
+    if (s_.loops[l].coupling >= 0) {
+      b.rhs.g[l].setZero();
+      continue;
+    }
     const Vec6 rate = multibody::loop_times(b.system, static_cast<int>(l), b.twist.data());
     const Vec6 bias = loop_acceleration_bias(s_, static_cast<int>(l), b.loops[l], w_.links);
     b.rhs.g[l].head(rows) = -(rate + bias).head(rows);

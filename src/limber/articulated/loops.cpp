@@ -7,10 +7,16 @@
 #include "limber/multibody/closing_joint.h"
 
 namespace limber::articulated {
-void place_loops(const SystemData& s, const std::vector<LinkMotion>& links, std::vector<LoopState>& loops) {
+void place_loops(const SystemData& s, const double* q, const std::vector<LinkMotion>& links,
+                 std::vector<LoopState>& loops) {
   for (std::size_t l = 0; l < s.loops.size(); ++l) {
     const CompiledLoop& loop = s.loops[l];
     LoopState& at = loops[l];
+    if (loop.coupling >= 0) {
+      at.gap.setZero();
+      at.gap[0] = coupling_gap(s.couplings[loop.coupling], q);
+      continue;
+    }
     const Pose X_WF = loop.a >= 0 ? links[loop.a].X_WM * loop.X_AF : loop.X_AF;
     const Pose X_WM = loop.b >= 0 ? links[loop.b].X_WM * loop.X_BM : loop.X_BM;
     at.X_FM = {X_WF.R.transpose() * X_WM.R, X_WF.R.transpose() * (X_WM.p - X_WF.p)};
@@ -37,19 +43,37 @@ multibody::LoopRows loop_rows(const CompiledLoop& loop, const LoopState& at, con
   return rows;
 }
 
+void put_loop_rows(const SystemData& s, const std::vector<LoopState>& loops, multibody::BlockSystem& m) {
+  const auto origin = [&](int link) { return link >= 0 ? m.origin[link] : Vec3(Vec3::Zero()); };
+  for (std::size_t l = 0; l < s.loops.size(); ++l) {
+    const CompiledLoop& loop = s.loops[l];
+    if (loop.coupling < 0) {
+      m.loops[l] = loop_rows(loop, loops[l], origin(loop.a), origin(loop.b));
+      continue;
+    }
+    m.loops[l].rows = 1;
+    put_coupling_row(s, s.couplings[loop.coupling], m, m.loops[l].more);
+  }
+}
+
 double largest_gap(const SystemData& s, const std::vector<LoopState>& loops, int* worst) {
   double largest = 0;
+  const auto take = [&](std::size_t l, double size) {
+    if (size <= largest) return;  // takes NaN along
+    largest = size;
+    if (worst) *worst = static_cast<int>(l);
+  };
   for (std::size_t l = 0; l < s.loops.size(); ++l) {
+    if (const int c = s.loops[l].coupling; c >= 0) {
+      take(l, std::abs(loops[l].gap[0]) * (s.couplings[c].turns ? s.size : 1));
+      continue;
+    }
     Mat6 T;
     Vec6 gap;
     const int n = multibody::closing_rows(s.loops[l].joint(), loops[l].X_FM, T, gap);
     for (int r = 0; r < n; ++r) {
       const bool turn = T.row(r).tail<3>().isZero(0);
-      const double size = std::abs(gap[r]) * (turn ? s.size : 1);
-      if (!(size <= largest)) {
-        largest = size;
-        if (worst) *worst = static_cast<int>(l);
-      }
+      take(l, std::abs(gap[r]) * (turn ? s.size : 1));
     }
   }
   return largest;
@@ -108,7 +132,7 @@ Vec6 loop_law_wrench(const SystemData& s, int l, const LoopState& at, const Vec6
   if (!loop.has_law) return Vec6::Zero();
   const int d = dof_count(loop.kind);
   const Vec6 force = loop_force(s, l, at, rates);
-  const Vec6 F = multibody::motion_subspace(loop.kind, at.q).leftCols(d) * force.head(d);
+  const Vec6 F = multibody::closing_axes(loop.joint(), at.q).leftCols(d) * force.head(d);
   Vec6 out;
   out << at.R_WM * F.head<3>(), at.R_WM * F.tail<3>();
   return out;

@@ -68,7 +68,7 @@ struct Observer : observe::Source {
     const Mat3 R = loop.b >= 0 ? Mat3(links[loop.b].X_WM.R * loop.X_BM.R) : loop.X_BM.R;
     return {F.tail<3>(), F.head<3>(), R};
   }
-  // What the joint carries along its coordinates, less what its spring, damper and drive give.
+  // What the joint carries along its coordinates, less what its spring, damper, drive and couplings give.
   observe::MotionReading given_motion(JointId id) const override {
     observe::MotionReading out;
     const multibody::Link& link = s.tree[id.value];
@@ -77,6 +77,11 @@ struct Observer : observe::Source {
       out.force.head(link.dofs) = S.leftCols(link.dofs).transpose() * forces.joint[id.value];
       out.force.head(link.dofs) -=
           joint_force(s, id.value, state.q.data(), state.v.data(), state.t).head(link.dofs);
+      for (const CompiledCoupling& c : s.couplings)
+        for (const CompiledCoupling::Term& t : c.terms)
+          if (t.link == id.value)
+            out.force[t.dof] -= t.factor * (c.rigid ? forces.loop[c.row][0]
+                                                    : coupling_force(c, state.q.data(), state.v.data()));
     }
     for (std::size_t m = 0; m < s.motions.size() && s.asks_works; ++m)
       if (s.motions[m].link == id.value) out.work += state.works[s.work_of_motion(m)];
@@ -125,7 +130,7 @@ struct Observer : observe::Source {
   }
   observe::JointReading closing_joint(LoopId id) const override {
     std::vector<LoopState> loops(s.loops.size());
-    place_loops(s, links, loops);
+    place_loops(s, state.q.data(), links, loops);
     const LoopState& at = loops[id.value];
     const Vec6 rates = loop_rates(s, id.value, at, links);
     return {at.x, rates, loop_force(s, id.value, at, rates)};

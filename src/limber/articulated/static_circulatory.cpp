@@ -15,12 +15,8 @@ void Equilibrium::forces_at(const std::vector<double>& q, std::vector<double>& o
   const std::vector<double> zero(s_.tree.v_count(), 0.0);
   evaluate(s_, q.data(), zero.data(), t_, {0, 0, 0}, w_);
   multibody::set_kinematics(q.data(), w_.links, moved_);
-  place_loops(s_, w_.links, loops_moved_);
-  for (std::size_t l = 0; l < s_.loops.size(); ++l) {
-    const CompiledLoop& loop = s_.loops[l];
-    const auto origin = [&](int link) { return link >= 0 ? w_.links[link].X_WM.p : Vec3(Vec3::Zero()); };
-    moved_.loops[l] = loop_rows(loop, loops_moved_[l], origin(loop.a), origin(loop.b));
-  }
+  place_loops(s_, q.data(), w_.links, loops_moved_);
+  put_loop_rows(s_, loops_moved_, moved_);
   for (std::size_t k = 0; k < s_.limits.size(); ++k)
     if (s_.limits[k].loop >= 0 && touched_[k])
       add_limit_row(s_, s_.limits[k], loops_moved_[s_.limits[k].loop], moved_);
@@ -57,7 +53,9 @@ void Equilibrium::complete_step(double sigma) {
       multibody::jacobian_times(K_, y.data(), twist.data());
       std::vector<Vec6> G(s_.loops.size());
       for (std::size_t l = 0; l < G.size(); ++l)
-        G[l] = -augment_ * multibody::loop_times(K_, static_cast<int>(l), twist.data());
+        G[l] = s_.loops[l].coupling >= 0
+                   ? Vec6(Vec6::Zero())
+                   : Vec6(-augment_ * multibody::loop_times(K_, static_cast<int>(l), twist.data()));
       for (Vec6& f : wrench) f.setZero();
       multibody::subtract_loop_forces(K_, G.data(), wrench.data());
       multibody::jacobian_transpose_times(K_, wrench.data(), M.data());

@@ -194,6 +194,7 @@ void Equilibrium::reactions(StaticResult& out) {
       F[link.parent] += multibody::shift_wrench(F[i], K_.origin[i] - K_.origin[link.parent]);
   }
   for (std::size_t l = 0; l < s_.loops.size(); ++l) {
+    if (s_.loops[l].coupling >= 0) continue;
     const multibody::LoopRows& rows = K_.loops[l];
     const int n = rows.rows;
     const CompiledLoop& loop = s_.loops[l];

@@ -25,6 +25,8 @@ class Parts {
     }
     for (const Spring& spring : m_.springs()) join(spring.a.body.value, spring.b.body.value);
     for (const Loop& loop : m_.loops()) join(loop.a.value, loop.b.value);
+    for (const Coupling& c : m_.couplings())
+      for (const Coupling::Term& t : c.terms) join(first_moving(c), t.joint.value);
     for (const Rider& rider : m_.riders())
       for (const BodyId b : rider.bodies) join(first_moving(rider), b.value);
   }
@@ -57,6 +59,12 @@ class Parts {
       if (has(x.a.body) || has(x.b.body)) out.springs.push_back(x), keep(x.a.body), keep(x.b.body);
     for (const Loop& x : m_.loops())
       if (has(x.a) || has(x.b)) out.loops.push_back(x), keep(x.a), keep(x.b);
+    for (const Coupling& x : m_.couplings())
+      if (std::any_of(x.terms.begin(), x.terms.end(),
+                      [&](const auto& t) { return has(m_[t.joint].child); })) {
+        out.couplings.push_back(x);
+        for (const Coupling::Term& t : x.terms) keep(m_[t.joint].child);
+      }
     for (const PointLoad& x : m_.point_loads())
       if (has(x.at.body)) out.point_loads.push_back(x);
     for (const Rider& x : m_.riders())
@@ -89,6 +97,11 @@ class Parts {
       if (b.valid() && !stands_[b.value]) return b.value;
     return -1;
   }
+  int first_moving(const Coupling& c) const {
+    for (const Coupling::Term& t : c.terms)
+      if (!stands_[t.joint.value]) return t.joint.value;
+    return -1;
+  }
   static void renumber(const std::vector<char>& kept, ModelParts& parts) {
     std::vector<std::int32_t> place(kept.size());
     std::exclusive_scan(kept.begin(), kept.end(), place.begin(), 0);
@@ -100,6 +113,8 @@ class Parts {
     for (Loop& x : parts.loops) move(x.a), move(x.b);
     for (PointLoad& x : parts.point_loads) move(x.at.body);
     for (Drive& x : parts.drives) move(x.joint);
+    for (Coupling& x : parts.couplings)
+      for (Coupling::Term& t : x.terms) move(t.joint);
     for (PrescribedMotion& x : parts.motions) move(x.joint);
     for (Rider& x : parts.riders) {
       for (BodyId& b : x.bodies) move(b);

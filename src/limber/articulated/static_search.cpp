@@ -270,7 +270,7 @@ std::vector<double> Equilibrium::limit_values(const std::vector<double>& q) {
   if (out.empty()) return out;
   const std::vector<double> zero(s_.tree.v_count(), 0.0);
   multibody::kinematics(s_.tree, q.data(), zero.data(), w_.links);
-  place_loops(s_, w_.links, loops_moved_);
+  place_loops(s_, q.data(), w_.links, loops_moved_);
   for (std::size_t l = 0; l < out.size(); ++l)
     out[l] = limit_coordinate(s_, s_.limits[l], q.data(), &loops_moved_);
   return out;
@@ -287,7 +287,7 @@ bool Equilibrium::close(std::vector<double>& q) {
   double last = std::numeric_limits<double>::infinity();
   for (int round = 0; round < 30; ++round) {
     multibody::kinematics(s_.tree, q.data(), zero.data(), w_.links);
-    place_loops(s_, w_.links, loops_);
+    place_loops(s_, q.data(), w_.links, loops_);
     const double gap = largest_gap(s_, loops_) / s_.size;
     if (gap <= 0.1 * closed_enough || (gap <= closed_enough && gap > 0.5 * last)) return true;
     if (!(gap < 2 * last) || gap > 1) return false;

@@ -192,7 +192,7 @@ double Equilibrium::leftover(double& acting) {
   std::vector<Vec6> F = rhs_.wrench;
   if (augment_ > 0 && !s_.loops.empty()) {  // without ρ Gᵀ g
     std::vector<Vec6> scaled = rhs_.g;
-    for (Vec6& g : scaled) g *= augment_;
+    for (std::size_t l = 0; l < scaled.size(); ++l) scaled[l] *= s_.loops[l].coupling >= 0 ? 0 : augment_;
     multibody::subtract_loop_forces(K_, scaled.data(), F.data());
   }
   acting = 0;

@@ -314,6 +314,10 @@ bool Stepper::solve_accelerations(const Stage& stage, bool euler, bool factor) {
     if (stage.rows == Rows::acceleration) {  // T (S a + …) = 0; b.twist: φ̇ of the iterate before
       for (std::size_t l = 0; l < s_.loops.size(); ++l) {
         const int rows = closing_row_count(s_.loops[l].kind);
+        if (const int k = s_.loops[l].coupling; k >= 0) {
+          b.rhs.g[l][0] = -coupling_rate(s_.couplings[k], w_.a.data());
+          continue;
+        }
         const Vec6 rate = multibody::loop_times(b.system, static_cast<int>(l), b.twist.data());
         const Vec6 bias = loop_acceleration_bias(s_, static_cast<int>(l), b.loops[l], w_.links);
         b.rhs.g[l].head(rows) = -(rate + bias).head(rows);

@@ -26,7 +26,7 @@ void Stepper::place_loops_at_start() {
     if (s_.limits[k].loop < 0 || !w_.limit_active[k]) continue;
     if (!placed) {
       multibody::poses(tree_, state_.q.data(), w_.links_other, w_.workers.get());
-      place_loops(s_, w_.links_other, b.loops_end);
+      place_loops(s_, state_.q.data(), w_.links_other, b.loops_end);
       placed = true;
     }
     b.limit_start[k] = limit_coordinate(s_, s_.limits[k], nullptr, &b.loops_end);

@@ -16,7 +16,7 @@ using result::Status;
 double Stepper::place_end() {
   Blocks& b = *w_.blocks;
   multibody::poses(tree_, w_.q_end.data(), b.links_end, w_.workers.get());
-  place_loops(s_, b.links_end, b.loops_end);
+  place_loops(s_, w_.q_end.data(), b.links_end, b.loops_end);
   return largest_gap(s_, b.loops_end);
 }
 
@@ -75,10 +75,8 @@ bool Stepper::project_velocities() {
     multibody::jacobian_times(b.end, w_.v_end.data(), b.twist.data());
     double largest = 0, speed = 1e-30;
     for (const Vec6& phi : b.twist) speed = std::max(speed, phi.cwiseAbs().maxCoeff());
+    put_loop_rows(s_, b.loops_end, b.end);
     for (std::size_t l = 0; l < s_.loops.size(); ++l) {
-      const CompiledLoop& loop = s_.loops[l];
-      const auto origin = [&](int link) { return link >= 0 ? b.end.origin[link] : Vec3(Vec3::Zero()); };
-      b.end.loops[l] = loop_rows(loop, b.loops_end[l], origin(loop.a), origin(loop.b));
       b.rhs.g[l] = -multibody::loop_times(b.end, static_cast<int>(l), b.twist.data());
       largest = std::max(largest, b.rhs.g[l].cwiseAbs().maxCoeff());
     }

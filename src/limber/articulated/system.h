@@ -69,8 +69,24 @@ struct CompiledLoop {
   Pose X_AF, X_BM;              // in the links' own M (the world's frame)
   JointLaw law;
   bool has_law = false;
-  int pair = -1;  // in the pattern, where its law ties two links
+  int pair = -1;      // in the pattern, where its law ties two links
+  int coupling = -1;  // it is the row of that one: of no joint
   multibody::ClosingJoint joint() const { return {kind, lead, length}; }
+};
+
+// gap = Σ factor q − offset, of coordinates of joints (couplings.cpp).
+struct CompiledCoupling {
+  struct Term {
+    int link = -1, q = 0, v = 0, dof = 0;  // places in State::q and ::v
+    double factor = 1;
+  };
+  std::vector<Term> terms;
+  double offset = 0;
+  bool rigid = true, turns = true;  // turns: the gap is an angle, else a length
+  double stiffness = 0, damping = 0, backlash = 0;
+  int row = -1;                           // rigid: among the loops
+  std::vector<int> links;                 // of the joints and their parents, in order
+  std::vector<std::array<int, 3>> pairs;  // elastic: two of them and their pair in the pattern
 };
 
 // Where a loop's frames stand: computed from the links' poses.
@@ -155,7 +171,8 @@ struct SystemData {
   std::vector<Limit> limits;
   std::vector<SpringEnds> springs;  // all, to observe
   std::vector<PairSpring> pair_springs;
-  std::vector<CompiledLoop> loops;
+  std::vector<CompiledLoop> loops;  // closing joints, then rigid couplings
+  std::vector<CompiledCoupling> couplings;
   std::vector<CompiledRider> riders;
 
   multibody::Pattern pattern;
@@ -198,6 +215,7 @@ struct Blocks {
   std::vector<LoopState> loops, loops_end;
   std::vector<LinkMotion> links_end;
   std::vector<Vec6> twist, scratch_twist;
+  std::vector<Vec6> coupling_row;  // scratch
   std::vector<double> residual;
   std::vector<double> limit_force;  // (limits) on the coordinate, of the active ones
   std::vector<int> limit_row;       // (limits) of a closing joint: its row
@@ -286,6 +304,25 @@ struct Weights {
       true;  // else forces alone: the blocks of what ties links stay, their geometry goes to blocks->end
 };
 
+void compile_couplings(SystemData& s);
+// Offsets that are not given: the gap is zero at q0.
+void set_coupling_offsets(SystemData& s);
+double coupling_gap(const CompiledCoupling& c, const double* q);
+double coupling_rate(const CompiledCoupling& c, const double* v);  // of velocities, or of accelerations
+void put_coupling_row(const SystemData& s, const CompiledCoupling& c, const multibody::BlockSystem& m,
+                      std::vector<Vec6>& row);
+double coupling_force(const CompiledCoupling& c, const double* q, const double* v);  // elastic: on the gap
+// Forces of elastic ones on the joints, and what dampers take; then their blocks.
+void add_coupling_forces(const SystemData& s, const double* q, const double* v, const Weights& weights,
+                         WorkspaceData& w);
+// row: scratch.
+void add_coupling_blocks(const SystemData& s, const double* q, double d, double k, multibody::BlockSystem& m,
+                         std::vector<Vec6>& row);
+double coupling_energy(const SystemData& s, const double* q);
+
+// Where two links stand in the pattern of pairs; put there if they do not.
+int pair_of(SystemData& s, int a, int b);
+
 // Forces and their implicit blocks at (q, v, t): fills links, tau, wrench, joint_block, body_block.
 void evaluate(const SystemData& s, const double* q, const double* v, double t, const Weights& weights,
               WorkspaceData& w);
@@ -304,7 +341,11 @@ double elastic_energy(const SystemData& s, const double* q, const std::vector<Li
                       std::vector<LoopState>* scratch = nullptr);
 
 // Loops: where they stand for given poses, their rows, and G J v of one of them.
-void place_loops(const SystemData& s, const std::vector<LinkMotion>& links, std::vector<LoopState>& loops);
+void place_loops(const SystemData& s, const double* q, const std::vector<LinkMotion>& links,
+                 std::vector<LoopState>& loops);
+// Rows of all loops; origins and subspaces of m are placed.
+void put_loop_rows(const SystemData& s, const std::vector<LoopState>& loops, multibody::BlockSystem& m);
+
 multibody::LoopRows loop_rows(const CompiledLoop& l, const LoopState& at, const Vec3& origin_a,
                               const Vec3& origin_b);
 double largest_gap(const SystemData& s, const std::vector<LoopState>& loops, int* worst = nullptr);

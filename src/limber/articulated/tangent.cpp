@@ -269,6 +269,7 @@ class Assembly {
   }
 
   void loop_geometry(const CompiledLoop& loop, const LoopState& at, const Vec6& lambda, int pair) {
+    if (loop.coupling >= 0) return;  // linear in the coordinates
     const Mat3& R_M = at.R_WM;
     const Mat3 R_F = R_M * at.X_FM.R.transpose();
     const auto point = [&](const Vec3& along) {  // λ·Rᵀp: a force at the common point
@@ -413,13 +414,9 @@ void assemble_tangent(const SystemData& s, const double* q, double t, const std:
   const std::vector<double> zero(s.tree.v_count(), 0.0);
   evaluate(s, q, zero.data(), t, {0, 0, 0}, w);
   multibody::set_kinematics(q, w.links, K);
-  place_loops(s, w.links, loops);
-  for (std::size_t l = 0; l < s.loops.size(); ++l) {
-    const CompiledLoop& loop = s.loops[l];
-    const auto origin = [&](int link) { return link >= 0 ? w.links[link].X_WM.p : Vec3(Vec3::Zero()); };
-    K.loops[l] = loop_rows(loop, loops[l], origin(loop.a), origin(loop.b));
-    rhs.g[l] = -loops[l].gap;
-  }
+  place_loops(s, q, w.links, loops);
+  put_loop_rows(s, loops, K);
+  for (std::size_t l = 0; l < s.loops.size(); ++l) rhs.g[l] = -loops[l].gap;
   for (std::size_t k = 0; touched && k < s.limits.size(); ++k) {
     const Limit& limit = s.limits[k];
     if (limit.loop < 0 || !(*touched)[k]) continue;
@@ -442,15 +439,21 @@ void assemble_tangent(const SystemData& s, const double* q, double t, const std:
   build.springs();
   build.joints();
   build.loop_laws(loops, pairs);
+  std::vector<Vec6> row;
+  add_coupling_blocks(s, q, 0, 1, K, row);
   build.loop_geometries(loops, lambda, pairs);
   std::vector<Vec6> F = rhs.wrench;
-  multibody::subtract_loop_forces(K, lambda.data(), F.data());
+  // Couplings push the coordinates themselves: they turn no wrench.
+  std::vector<Vec6> turning = lambda;
+  for (std::size_t l = 0; l < s.loops.size(); ++l)
+    if (s.loops[l].coupling >= 0) turning[l].setZero();
+  multibody::subtract_loop_forces(K, turning.data(), F.data());
   build.joint_geometry(F);
   if (mass > 0) build.add_mass(mass);
   if (augment > 0) {
     build.augment(augment, pairs);
     std::vector<Vec6> scaled = rhs.g;
-    for (Vec6& g : scaled) g *= -augment;
+    for (std::size_t l = 0; l < scaled.size(); ++l) scaled[l] *= s.loops[l].coupling >= 0 ? 0 : -augment;
     multibody::subtract_loop_forces(K, scaled.data(), rhs.wrench.data());
   }
 }
@@ -463,6 +466,11 @@ void assemble_metric(const SystemData& s, const double* q, double mass, Workspac
   build.springs();
   build.joints();
   build.loop_laws(loops, loop_pairs(s, *D.pattern));
+  if (!s.couplings.empty()) {
+    multibody::set_kinematics(q, w.links, D);
+    std::vector<Vec6> row;
+    add_coupling_blocks(s, q, 0, 1, D, row);
+  }
   build.add_mass(mass);
 }
 

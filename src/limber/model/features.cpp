@@ -219,6 +219,20 @@ const Feature table[] = {
   {"tie whose place moves", "y......", [](const Model& m, Places& out) {
      for (const Tie& t : m.ties())
        if (!t.shift.is_zero() || !t.turn.is_zero()) out.push_back({"tie", t.name, t.shift.is_zero() ? "turn" : "shift"}); }},
+  {"coupling of joints", ".yy....", [](const Model& m, Places& out) {
+     for (const Coupling& c : m.couplings()) out.push_back({"coupling", c.name, ""}); }},
+  {"stiffness of a coupling", ".yy....", [](const Model& m, Places& out) {
+     for (const Coupling& c : m.couplings())
+       if (!c.rigid()) out.push_back({"coupling", c.name, "stiffness"}); }},
+  {"damping of a coupling", ".yo....", [](const Model& m, Places& out) {
+     for (const Coupling& c : m.couplings())
+       if (c.damping > 0) out.push_back({"coupling", c.name, "damping"}); }},
+  {"backlash of a coupling", ".yy....", [](const Model& m, Places& out) {
+     for (const Coupling& c : m.couplings())
+       if (c.backlash > 0) out.push_back({"coupling", c.name, "backlash"}); }},
+  {"offset of a coupling", ".yy....", [](const Model& m, Places& out) {
+     for (const Coupling& c : m.couplings())
+       if (c.offset) out.push_back({"coupling", c.name, "offset"}); }},
   {"spring", "yyyyyyy", [](const Model& m, Places& out) { of_springs(m, out, "", [](const Spring&) { return true; }); }},
   {"damping of a spring", "oyoyoyy", [](const Model& m, Places& out) {
      of_springs(m, out, "damping", [](const Spring& s) { return s.damping > 0; }); }},

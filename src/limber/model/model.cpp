@@ -97,6 +97,8 @@ void reorder(ModelParts& parts) {
   for (Joint& j : parts.joints) fix_body(j.parent), fix_body(j.child);
   for (Drive& d : parts.drives) fix_joint(d.joint);
   for (PrescribedMotion& m : parts.motions) fix_joint(m.joint);
+  for (Coupling& c : parts.couplings)
+    for (Coupling::Term& t : c.terms) fix_joint(t.joint);
   for (Loop& l : parts.loops) fix_body(l.a), fix_body(l.b);
   for (Tie& t : parts.ties) fix_body(t.on.body), fix_body(t.to.body);
   for (Spring& s : parts.springs) fix_body(s.a.body), fix_body(s.b.body);

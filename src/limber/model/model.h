@@ -11,6 +11,7 @@
 
 #include "limber/model/beam.h"
 #include "limber/model/body.h"
+#include "limber/model/coupling.h"
 #include "limber/model/joint.h"
 #include "limber/model/load.h"
 #include "limber/model/material.h"
@@ -80,6 +81,7 @@ struct ModelParts {
   std::vector<PrescribedMotion> motions;
   std::vector<Loop> loops;
   std::vector<Tie> ties;
+  std::vector<Coupling> couplings;
   std::vector<Spring> springs;
   std::vector<Beam> beams;
   std::vector<PointLoad> point_loads;
@@ -131,6 +133,7 @@ class Model {
   std::span<const PrescribedMotion> motions() const { return parts_.motions; }
   std::span<const Loop> loops() const { return parts_.loops; }
   std::span<const Tie> ties() const { return parts_.ties; }
+  std::span<const Coupling> couplings() const { return parts_.couplings; }
   std::span<const Spring> springs() const { return parts_.springs; }
   std::span<const Beam> beams() const { return parts_.beams; }
   std::span<const PointLoad> point_loads() const { return parts_.point_loads; }
@@ -174,6 +177,7 @@ class ModelBuilder {
   void add(Drive d) { parts.drives.push_back(std::move(d)); }
   void add(PrescribedMotion m) { parts.motions.push_back(std::move(m)); }
   void add(Tie t) { parts.ties.push_back(std::move(t)); }
+  void add(Coupling c) { parts.couplings.push_back(std::move(c)); }
   void add(Change c) { parts.changes.push_back(c); }
   void add(PointLoad l) { parts.point_loads.push_back(std::move(l)); }
   void add(DistributedLoad l) { parts.distributed_loads.push_back(std::move(l)); }

@@ -26,6 +26,7 @@ class Checker {
     check_drives_and_motions();
     check_loops();
     check_springs();
+    check_couplings();
     check_beams();
     check_contact();
     check_ties();
@@ -336,6 +337,37 @@ class Checker {
         add("change", name, "section", "refers to a section that does not exist");
       if (c.kind == Change::Kind::cut && !(c.s >= 0 && c.s < 1))
         add("change", name, "cut", fmt::format("must lie on the beam before its tip, 0…1, got {:.6g}", c.s));
+    }
+  }
+
+  void check_couplings() {
+    check_names(parts_.couplings, "coupling");
+    for (const Coupling& c : parts_.couplings) {
+      if (c.terms.size() < 2) add("coupling", c.name, "", "couples two coordinates or more");
+      for (const Coupling::Term& t : c.terms) {
+        if (!is_in(t.joint, parts_.joints)) {
+          add("coupling", c.name, "", "refers to a joint that does not exist");
+          continue;
+        }
+        const Joint& j = parts_.joints[t.joint.value];
+        if (t.dof < 0 || t.dof >= dof_count(j.kind))
+          add("coupling", c.name, "",
+              fmt::format("joint \"{}\" has no coordinate {}: it has {}", j.name, t.dof, dof_count(j.kind)));
+        else if (has_rotation_vector(j.kind) && (t.dof < 3 || j.kind == JointKind::free))
+          add("coupling", c.name, "",
+              fmt::format("a coordinate of joint \"{}\", which turns freely, cannot be coupled", j.name));
+        if (!std::isfinite(t.factor) || t.factor == 0)
+          add("coupling", c.name, "", fmt::format("expected a factor that is not zero, got {}", t.factor));
+      }
+      if (c.offset) finite("coupling", c.name, "offset", *c.offset);
+      if (c.stiffness && !(*c.stiffness > 0 && std::isfinite(*c.stiffness)))
+        add("coupling", c.name, "stiffness", fmt::format("must be positive, got {}", *c.stiffness));
+      non_negative("coupling", c.name, "damping", c.damping);
+      non_negative("coupling", c.name, "backlash", c.backlash);
+      if (c.rigid() && c.backlash > 0)
+        add("coupling", c.name, "backlash", "needs a stiffness: teeth that come to rest at once have none");
+      if (c.rigid() && c.damping > 0)
+        add("coupling", c.name, "damping", "needs a stiffness: a rigid coupling has no rate to damp");
     }
   }
 

@@ -95,7 +95,9 @@ BlockSystem::BlockSystem(const Tree& t, const Pattern& p)
       diagonal(t.size(), Mat6::Zero()),
       off(p.pairs.size(), Mat6::Zero()),
       joint(t.block_count()),
-      loops(p.loops.size()) {}
+      loops(p.loops.size()) {
+  for (std::size_t l = 0; l < loops.size(); ++l) loops[l].more.assign(p.loops[l].more.size(), Vec6::Zero());
+}
 
 BlockRhs::BlockRhs(const BlockSystem& s)
     : wrench(s.tree->size(), Vec6::Zero()), tau(s.tree->v_count()), g(s.loops.size(), Vec6::Zero()) {}
@@ -185,6 +187,7 @@ Vec6 loop_times(const BlockSystem& s, int loop, const Vec6* twist) {
   const auto top = rows.rows;
   if (site.a >= 0) out.head(top) += rows.on_a.topRows(top) * twist[site.a];
   if (site.b >= 0) out.head(top) += rows.on_b.topRows(top) * twist[site.b];
+  for (std::size_t k = 0; k < site.more.size(); ++k) out[0] += rows.more[k].dot(twist[site.more[k]]);
   return out;
 }
 
@@ -195,6 +198,7 @@ void subtract_loop_forces(const BlockSystem& s, const Vec6* lambda, Vec6* y) {
     const auto top = rows.rows;
     if (site.a >= 0) y[site.a] -= rows.on_a.topRows(top).transpose() * lambda[l].head(top);
     if (site.b >= 0) y[site.b] -= rows.on_b.topRows(top).transpose() * lambda[l].head(top);
+    for (std::size_t k = 0; k < site.more.size(); ++k) y[site.more[k]] -= lambda[l][0] * rows.more[k];
   }
 }
 

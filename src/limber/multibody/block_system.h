@@ -21,8 +21,9 @@ struct LinkPair {
 };
 
 struct LoopSite {
-  int a = -1, b = -1;  // links; −1: the world
-  int capacity = 6;    // most rows it may have
+  int a = -1, b = -1;     // links; −1: the world
+  int capacity = 6;       // most rows it may have
+  std::vector<int> more;  // further links, of a single row (a coupling of joints)
 };
 
 // What is tied to what. Fixed for a run.
@@ -31,10 +32,11 @@ struct Pattern {
   std::vector<LoopSite> loops;
 };
 
-// Rows of one loop: on_a φ_a + on_b φ_b = g.
+// Rows of one loop: on_a φ_a + on_b φ_b = g; and Σ more·φ in the first row.
 struct LoopRows {
   int rows = 0;
   Mat6 on_a = Mat6::Zero(), on_b = Mat6::Zero();  // top `rows` rows used
+  std::vector<Vec6> more;                         // (site.more)
 };
 
 struct BlockSystem {

@@ -50,8 +50,11 @@ DenseSystem assemble_dense(const BlockSystem& s) {
     const int r = s.loops[l].rows;
     if (site.a >= 0) d.C.middleRows(row, r) += s.loops[l].on_a.topRows(r) * d.J.middleRows(6 * site.a, 6);
     if (site.b >= 0) d.C.middleRows(row, r) += s.loops[l].on_b.topRows(r) * d.J.middleRows(6 * site.b, 6);
+    for (std::size_t k = 0; k < site.more.size(); ++k)
+      d.C.row(row) += s.loops[l].more[k].transpose() * d.J.middleRows(6 * site.more[k], 6);
     for (int k = 0; k < r; ++k) {  // rounding is no row
-      const double size = s.loops[l].on_a.row(k).norm() + s.loops[l].on_b.row(k).norm();
+      double size = s.loops[l].on_a.row(k).norm() + s.loops[l].on_b.row(k).norm();
+      for (const Vec6& on : s.loops[l].more) size += on.norm();
       if (d.C.row(row + k).norm() < 1e-12 * size) d.C.row(row + k).setZero();
     }
     row += r;

@@ -32,9 +32,12 @@ class Greedy {
       if (tree[i].parent >= 0) joints_[tree[i].parent].push_back(i);
     }
     for (const LinkPair& p : pattern.pairs) connect(p.a, p.b);
-    for (std::size_t l = 0; l < pattern.loops.size(); ++l)
+    for (std::size_t l = 0; l < pattern.loops.size(); ++l) {
+      const int node = 2 * n_ + static_cast<int>(l);
       for (const int end : {pattern.loops[l].a, pattern.loops[l].b})
-        if (end >= 0) connect(end, 2 * n_ + static_cast<int>(l));
+        if (end >= 0) connect(end, node);
+      for (const int end : pattern.loops[l].more) connect(end, node);
+    }
     entered_.assign(n_, -1);
     waited.assign(n_, 0);
     if (rule == Rule::deepest) {
@@ -324,6 +327,8 @@ class Placement {
       const int node = 2 * n_ + static_cast<int>(l);
       order_.loop_block[0].push_back(site.a < 0 ? -1 : prepare(block_of(site.a, node)));
       order_.loop_block[1].push_back(site.b < 0 ? -1 : prepare(block_of(site.b, node)));
+      order_.loop_more.emplace_back();
+      for (const int end : site.more) order_.loop_more.back().push_back(prepare(block_of(end, node)));
       order_.loop_offset.push_back(order_.loop_rows);
       order_.loop_rows += 6;
     }

@@ -66,11 +66,12 @@ struct EliminationOrder {
   // (n) of a cut joint, in `prepared`: (child, μ), (parent, μ), (child, parent), and the diagonal ones of
   // child, parent, μ; −1: none
   std::vector<int> cut_block[6];
-  std::vector<char> cut_turned[3];  // (n) stored the other way round
-  std::vector<int> loop_block[2];   // (loops) in `prepared`: (a, λ), (b, λ); −1: the world
-  std::vector<int> loop_offset;     // (loops) first of its six rows in the dense block of the loops
-  int loop_rows = 0;                // of it
-  double flops = 0;                 // of factor and solve, estimated
+  std::vector<char> cut_turned[3];          // (n) stored the other way round
+  std::vector<int> loop_block[2];           // (loops) in `prepared`: (a, λ), (b, λ); −1: the world
+  std::vector<std::vector<int>> loop_more;  // (loops) the same of further links
+  std::vector<int> loop_offset;             // (loops) first of its six rows in the dense block of the loops
+  int loop_rows = 0;                        // of it
+  double flops = 0;                         // of factor and solve, estimated
   int cuts = 0;
   int widest = 0;  // most neighbours of a node
 };

@@ -272,14 +272,16 @@ bool Gaba::reaches_a_joint(int l, int r) const {
   const BlockSystem& m = *system_;
   const LoopSite& site = pattern_->loops[l];
   const LoopRows& rows = m.loops[l];
-  Vec6 f[2] = {rows.on_a.row(r).transpose(), rows.on_b.row(r).transpose()};
-  int at[2] = {site.a, site.b};
-  while (at[0] >= 0 || at[1] >= 0) {
-    const int i = std::max(at[0], at[1]);  // children stand behind their parents
+  std::vector<Vec6> f{rows.on_a.row(r).transpose(), rows.on_b.row(r).transpose()};
+  std::vector<int> at{site.a, site.b};
+  f.insert(f.end(), rows.more.begin(), rows.more.end());
+  at.insert(at.end(), site.more.begin(), site.more.end());
+  const int sides = static_cast<int>(at.size());
+  for (int i; (i = *std::max_element(at.begin(), at.end())) >= 0;) {  // children stand behind their parents
     const Link& link = (*tree_)[i];
     Vec6 total = Vec6::Zero();
     double size[2] = {0, 0};  // of the force, of the moment before anything cancels
-    for (int side = 0; side < 2; ++side)
+    for (int side = 0; side < sides; ++side)
       if (at[side] == i) {
         total += f[side];
         size[0] += f[side].tail<3>().norm(), size[1] += f[side].head<3>().norm();
@@ -290,7 +292,7 @@ bool Gaba::reaches_a_joint(int l, int r) const {
       const double most = S.col(k).head<3>().norm() * size[1] + S.col(k).tail<3>().norm() * size[0];
       if (std::abs(S.col(k).dot(total)) > 1e-12 * most) return true;
     }
-    for (int side = 0; side < 2; ++side)
+    for (int side = 0; side < sides; ++side)
       if (at[side] == i) {
         if (link.parent >= 0) f[side] = shift_wrench(f[side], m.origin[i] - m.origin[link.parent]);
         at[side] = link.parent;
@@ -310,6 +312,8 @@ void Gaba::prepare_loops() {
       prepared_[b].leftCols(top) += rows.on_a.topRows(top).transpose();
     if (const int b = order_.loop_block[1][l]; b >= 0)
       prepared_[b].leftCols(top) += rows.on_b.topRows(top).transpose();
+    for (std::size_t k = 0; k < rows.more.size() && top > 0; ++k)
+      prepared_[order_.loop_more[l][k]].col(0) += rows.more[k];
     // What the row would move if its bodies were free: a row that moves next to nothing of it is noise.
     for (int r = 0; r < top; ++r) {
       const int row = order_.loop_offset[l] + r;
@@ -320,6 +324,9 @@ void Gaba::prepare_loops() {
           reference += rows.on_a(r, k) * rows.on_a(r, k) / m.diagonal[site.a](k, k);
         if (site.b >= 0 && m.diagonal[site.b](k, k) > 0)
           reference += rows.on_b(r, k) * rows.on_b(r, k) / m.diagonal[site.b](k, k);
+        for (std::size_t e = 0; e < site.more.size(); ++e)
+          if (const double d = m.diagonal[site.more[e]](k, k); d > 0)
+            reference += rows.more[e][k] * rows.more[e][k] / d;
       }
       loops_noise_[row] = exact_ && !reaches_a_joint(static_cast<int>(l), r)
                               ? std::numeric_limits<double>::infinity()

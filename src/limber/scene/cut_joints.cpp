@@ -39,6 +39,8 @@ std::vector<char> driven_joints(const Fields& scene) {
   for (const PrescribedMotion& m : parts.motions) driven[m.joint.value] = 1;
   mark_listed(scene, "drives", driven);
   mark_listed(scene, "motions", driven);
+  for (const std::string& name : coupled_joints(scene))
+    if (const auto id = scene.reader.find_joint(name)) driven[id->value] = 1;
   return driven;
 }
 

@@ -108,6 +108,8 @@ std::vector<char> choose_tree(const Fields& scene, std::size_t first);
 void cut_joints(const Fields& scene, const std::vector<char>& in_tree);
 void read_beams(const Fields& scene);
 void read_springs(const Fields& scene);
+void read_couplings(const Fields& scene);
+std::vector<std::string> coupled_joints(const Fields& scene);  // names in couplings, as written or nearly so
 void read_loops(const Fields& scene);
 void read_ties(const Fields& scene);
 void read_changes(const Fields& scene);

@@ -83,6 +83,7 @@ enum class ObjectType : unsigned char {
   arc,
   helix_path,
   spring,
+  coupling,
   loop,
   tie,
   change,

@@ -33,6 +33,8 @@ Object scene_object() {
               object_map("helices", T::helix, "short form: links in a row along a helix"),
               object_map("beams", T::beam, "elastic beams"),
               object_map("springs", T::spring, "straight springs and cables"),
+              object_map("couplings", T::coupling,
+                         "gears, belts, racks, differentials: joints that move together"),
               object_map("loops", T::loop, "joints that close loops"),
               object_map("ties", T::tie, "places on beams and bodies that are held, or joined to each other"),
               object_map("loads", T::load, "forces and moments"),

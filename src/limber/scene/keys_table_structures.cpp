@@ -254,6 +254,39 @@ std::vector<Object> load_objects() {
        {{{"stiffness", "EA"}, true}},
        "",
        "springs:\n  tendon: {between: [palm.left, finger.tip], stiffness: 4 kN/m, tension_only: true}\n"},
+      {T::coupling,
+       "coupling",
+       "A coupling",
+       "Coordinates of joints that move together. A joint with several coordinates is written with its "
+       "number, "
+       "`slider.1`. As drawn the coupling is at ease, unless `offset` says otherwise.",
+       {names("gear", "joint", "`[a, b]`: b = ratio · a"),
+        quantity("ratio", number, "of gear and mimic; negative: turns the other way").like("-3"),
+        names("mimic", "joint", "`[a, b]`: b = ratio · a, ratio 1 if not given"),
+        names("belt", "joint", "`[a, b]`: b = a · first radius / second radius"),
+        Key{"radii", Type::vector, "of a belt's two wheels", length, Range::positive, Role::none,
+            ObjectType::none, 2}
+            .like("[30 mm, 10 mm]"),
+        boolean("crossed", "the belt is crossed: its wheels turn against each other"),
+        names("rack", "joint", "`[pinion, slide]`: slide = radius · pinion"),
+        quantity("radius", length, "of a rack's pinion; negative: the other way").like("20 mm"),
+        names("differential", "joint", "`[carrier, left, right]`: left + right = 2 · carrier"),
+        Key{"sum", Type::parameters,
+            "any other: `{a: 1, b: -2, c: 0.5}` for a − 2 b + c/2 = offset, in rad and m"},
+        quantity("offset", number,
+                 "of what is right of = and left of it, as above, a length where b or slide is one")
+            .otherwise("so that it holds at t = 0"),
+        quantity("stiffness", number, "of the teeth or the belt, by the last coordinate; N*m/rad or N/m")
+            .with(Range::positive)
+            .otherwise("rigid"),
+        quantity("damping", number, "beside the stiffness").with(Range::non_negative).otherwise("0"),
+        quantity("backlash", number, "play between the flanks, by the last coordinate; needs a stiffness")
+            .with(Range::non_negative)
+            .otherwise("0")},
+       {{{"gear", "mimic", "belt", "rack", "differential", "sum"}, true}},
+       "",
+       "couplings:\n  gears: {gear: [shaft, wheel], ratio: -1/3}\n"
+       "  steering: {rack: [pinion, rod], radius: 8 mm, stiffness: 50 kN/m, backlash: 0.1 mm}\n"},
       {T::load,
        "load",
        "A load",

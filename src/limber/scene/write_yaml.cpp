@@ -193,6 +193,7 @@ class Writer {
     beams();
     contact();
     springs();
+    couplings();
     loops();
     ties();
     changes();
@@ -448,6 +449,25 @@ class Writer {
                         .add_if(s.rest_length >= 0, "rest_length", number(s.rest_length))
                         .add_if(s.tension_only, "tension_only", "true")
                         .str());
+  }
+
+  void couplings() {
+    if (!model_.couplings().empty()) line("couplings:");
+    for (const Coupling& c : model_.couplings()) {
+      Flow sum;
+      for (const Coupling::Term& t : c.terms) {
+        const Joint& j = model_[t.joint];
+        const std::string name = dof_count(j.kind) > 1 ? fmt::format("{}.{}", j.name, t.dof) : j.name;
+        sum.add(text_scalar(name).c_str(), number(t.factor));
+      }
+      Flow flow;
+      flow.add("sum", sum.str());
+      if (c.offset) flow.add("offset", number(*c.offset));
+      if (c.stiffness) flow.add("stiffness", number(*c.stiffness));
+      flow.add_if(c.damping > 0, "damping", number(c.damping));
+      flow.add_if(c.backlash > 0, "backlash", number(c.backlash));
+      entry(c.name, flow.str());
+    }
   }
 
   void loops() {
