@@ -51,6 +51,7 @@ class Equilibrium {
   double drive_potential(std::size_t d, const std::vector<double>& q) const;
   void set_augment();
   double lowest_sigma() const;
+  double largest_stiffness() const;
   bool report_done(StaticResult& out);
   bool failed(StaticResult& out, std::string what);
 

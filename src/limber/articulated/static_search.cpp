@@ -175,23 +175,24 @@ void Equilibrium::add_metric(double sigma) {
 
 // The inertia in D, for what no spring holds: so much that it stands for a small part of the stiffness.
 double Equilibrium::inertia_share() const {
-  double stiffness = 0, inertia = 0;
-  for (const double b : K_.joint) stiffness = std::max(stiffness, std::abs(b));
-  for (const Mat6& A : K_.diagonal)
-    stiffness = std::max(stiffness, A.diagonal().head<3>().cwiseAbs().maxCoeff());
+  const double stiffness = largest_stiffness();
+  double inertia = 0;
   for (const Link& link : s_.tree.links()) inertia = std::max(inertia, link.inertia.m * s_.size * s_.size);
   return stiffness > 0 && inertia > 0 ? share_of_inertia * stiffness / inertia : 1;
 }
 
-// The largest turn of a joint, slide and displacement of a link in the step at hand; lengths of the size.
+// The largest turn and slide of a joint in the step at hand, whatever its axes; slides of the size.
 double Equilibrium::step_size() const {
   double largest = 0;
-  for (const Link& link : s_.tree.links())
+  for (const Link& link : s_.tree.links()) {
+    double turn = 0, slide = 0;
     for (int k = 0; k < link.dofs; ++k) {
       const bool slides = Eigen::Map<const Vec6>(K_.S.data() + 6 * (link.v + k)).head<3>().norm() < 0.5;
-      largest = std::max(largest, std::abs(x_.a[link.v + k]) / (slides ? s_.size : 1));
+      (slides ? slide : turn) += x_.a[link.v + k] * x_.a[link.v + k];
       if (std::isnan(x_.a[link.v + k])) return x_.a[link.v + k];
     }
+    largest = std::max({largest, std::sqrt(turn), std::sqrt(slide) / s_.size});
+  }
   return largest;
 }
 
@@ -201,8 +202,8 @@ double Equilibrium::rounding_of_forces() const {
   double joint = 0, line = 0, turn = 0;
   for (const double b : D_.joint) joint = std::max(joint, std::abs(b));
   for (const Mat6& A : D_.diagonal) {
-    line = std::max(line, A.diagonal().tail<3>().cwiseAbs().maxCoeff());
-    turn = std::max(turn, A.diagonal().head<3>().cwiseAbs().maxCoeff());
+    line = std::max(line, A.bottomRightCorner<3, 3>().norm());
+    turn = std::max(turn, A.topLeftCorner<3, 3>().norm());
   }
   constexpr double ulps = 1e3 * std::numeric_limits<double>::epsilon();  // of sums over many links
   return ulps * std::max({joint, line * s_.size, turn});

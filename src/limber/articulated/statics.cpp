@@ -291,19 +291,24 @@ void Equilibrium::set_augment() {
   if (s_.loops.empty()) return;
   augment_ = 0;
   assemble(0);
-  double largest = 0;
-  for (const double b : K_.joint) largest = std::max(largest, std::abs(b));
-  for (const Mat6& A : K_.diagonal)
-    largest = std::max(largest, A.topLeftCorner<3, 3>().cwiseAbs().maxCoeff());
+  const double largest = largest_stiffness();
   augment_ = largest > 0 ? largest / (s_.size * s_.size) : 1;
+}
+
+// Of K, of a joint or of a link against turning: norms, which are the same in any axes.
+double Equilibrium::largest_stiffness() const {
+  double largest = 0;
+  for (const Link& link : s_.tree.links())
+    largest =
+        std::max(largest, Eigen::Map<const VecX>(K_.joint.data() + link.block, link.dofs * link.dofs).norm());
+  for (const Mat6& A : K_.diagonal) largest = std::max(largest, A.topLeftCorner<3, 3>().norm());
+  return largest;
 }
 
 // A shift that is small against stiffness over inertia.
 double Equilibrium::lowest_sigma() const {
-  double stiffness = 0, inertia = 0;
-  for (const double b : K_.joint) stiffness = std::max(stiffness, std::abs(b));
-  for (const Mat6& A : K_.diagonal)
-    stiffness = std::max(stiffness, A.diagonal().head<3>().cwiseAbs().maxCoeff());
+  const double stiffness = largest_stiffness();
+  double inertia = 0;
   for (const multibody::Link& link : s_.tree.links())
     inertia = std::max(inertia, link.inertia.m * s_.size * s_.size);
   return inertia > 0 ? std::max(1e-6 * stiffness / inertia, 1e-12) : 1;
