@@ -37,7 +37,7 @@ def matters(scene, question, path):
     if key not in ACTING.get(section, ()) or rest and key in MOVING:
         return False
     stops = any("limits" in e for s in kinds.LINKS for e in scene.get(s, {}).values())
-    if rest and stops:  # it may stand at one
+    if stops and (rest or scene["run"].get("from") == "static"):  # it may stand at one
         return False
     if key == "position" and (rest or scene["run"].get("from") == "static"):  # where the search for a rest begins
         return False
@@ -82,6 +82,9 @@ def is_held(scene, name):
     beam = scene.get("beams", {}).get(name.replace("@", ".").split(".")[0])
     if beam:
         return "clamps" in beam or scene.get("ties") is not None
+    tree, _, place = name.partition(".")
+    if scene.get("trees", {}).get(tree, {}).get("fixed_trunk") and place == "0":
+        name = scene["trees"][tree].get("from")
     while name:
         if scene["bodies"].get(name, {}).get("fixed"):
             return True
@@ -106,19 +109,24 @@ def carries_an_end(scene, joint):
 
 
 def is_driven(scene, joint):
-    """Whether a load or a drive acts on the tree of bodies that a joint is in, or on one that something ties to it."""
+    """Whether a load or a drive acts on what a joint is in."""
     moved = [j["child"] for j in scene["joints"].values() if "drive" in j]
     moved += [n for l in scene.get("loads", {}).values() for n in named(l, None)]
-    tied = "child" not in joint or any(scene.get(s) for s in ("loops", "springs", "beams", "ties"))
-    return any(tied or top_of(scene, m) == top_of(scene, joint["child"]) for m in moved)
+    if "child" not in joint or scene.get("beams"):
+        return bool(moved)
+    return bool(part_of(scene, joint["child"]).intersection(moved))
 
 
-def top_of(scene, body):
-    """The body of its tree that hangs on the world."""
-    above = {j["child"]: j.get("parent") for j in scene["joints"].values()}
-    while above.get(body) in above:
-        body = above[body]
-    return body
+def part_of(scene, body):
+    """All bodies that joints, springs and loops tie to one."""
+    ties = [{j["child"], j.get("parent", "world")} for j in scene["joints"].values()]
+    ties += [{l["a"], l["b"]} for l in scene.get("loops", {}).values()]
+    ties += [set(named(s, None)) for s in scene.get("springs", {}).values()]
+    part = {body}
+    while more := [t for t in ties if part & t - {"world"} and t - part - {"world"}]:
+        part.update(*more)
+        part.discard("world")
+    return part
 
 
 def can_turn(scene, name):
