@@ -15,6 +15,7 @@ set(LIMBER_PUBLIC_HEADERS
   math/types.h
   model/beam.h
   model/body.h
+  model/coupling.h
   model/features.h
   model/ids.h
   model/joint.h

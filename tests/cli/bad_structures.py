@@ -77,9 +77,9 @@ def bad_rest_length(r, name):
     return arms(rest=f"springs:\n  {name}: {spring}\n")
 
 
-def second_joint(r, name):
+def joint_on_itself(r, name):
     del r
-    return arms().replace("joints:\n", f"joints:\n  {name}: {{type: revolute, parent: right, child: left}}\n")
+    return arms().replace("joints:\n", f"joints:\n  {name}: {{type: revolute, parent: left, child: left}}\n")
 
 
 def twice(r, name):
@@ -94,7 +94,7 @@ def nan_force(r, name):
 
 
 STRUCTURES = [loop_too_far, loop_on_itself, loop_to_nowhere, free_loop, massless, massless_at_the_end, spring_to_nowhere,
-              spring_on_itself, bad_stiffness, bad_rest_length, second_joint, twice, nan_force]
+              spring_on_itself, bad_stiffness, bad_rest_length, joint_on_itself, twice, nan_force]
 
 
 def main():

@@ -35,7 +35,7 @@ class Completion(CommandTest):
         self.assertEqual(self.complete("re"), ["reduce", "resume"])
         self.assertIn("completion", self.complete(""))
         self.assertEqual(self.complete("run", "--ti"), ["--time"])
-        self.assertEqual(self.complete("run", "--integrator", ""), ["midpoint", "euler", "implicit_euler", "sdirk", "rk4", "gauss", "sdirk4", "bdf2", "alpha"])
+        self.assertEqual(self.complete("run", "--integrator", ""), ["midpoint", "euler", "implicit_euler", "sdirk", "rk4", "gauss", "sdirk4", "bdf2", "alpha", "lobatto"])
         self.assertEqual(self.complete("convert", "x", "--to", "g"), ["glb"])
         self.assertEqual(self.complete("completion", "z"), ["zsh"])
         self.assertEqual(self.complete("bench", "art"), ["articulated"])

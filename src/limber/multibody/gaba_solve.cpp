@@ -1,6 +1,7 @@
 // The generalised articulated-body algorithm: its dense block of loops, its solves, and its borders.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "limber/math/dense.h"
 #include "limber/multibody/block6_kernels.h"
@@ -18,6 +19,78 @@ template <int D>
 using Mat6D = Eigen::Matrix<double, 6, D>;
 
 }  // namespace
+
+// Whether a row's force does work on any joint on the way to the world. In a planar loop out of the axes'
+// planes the rows across the plane do not, up to rounding: as stiff as nothing in K makes them, they would be
+// taken for rows that hold.
+bool Gaba::reaches_a_joint(int l, int r) const {
+  const BlockSystem& m = *system_;
+  const LoopSite& site = pattern_->loops[l];
+  const LoopRows& rows = m.loops[l];
+  std::vector<Vec6> f{rows.on_a.row(r).transpose(), rows.on_b.row(r).transpose()};
+  std::vector<int> at{site.a, site.b};
+  f.insert(f.end(), rows.more.begin(), rows.more.end());
+  at.insert(at.end(), site.more.begin(), site.more.end());
+  const int sides = static_cast<int>(at.size());
+  for (int i; (i = *std::max_element(at.begin(), at.end())) >= 0;) {  // children stand behind their parents
+    const Link& link = (*tree_)[i];
+    Vec6 total = Vec6::Zero();
+    double size[2] = {0, 0};  // of the force, of the moment before anything cancels
+    for (int side = 0; side < sides; ++side)
+      if (at[side] == i) {
+        total += f[side];
+        size[0] += f[side].tail<3>().norm(), size[1] += f[side].head<3>().norm();
+      }
+    const JointLock* lock = m.lock(i);
+    const auto S = m.subspace(i);
+    for (int k = 0; !(lock && lock->rows == link.dofs) && k < link.dofs; ++k) {
+      const double most = S.col(k).head<3>().norm() * size[1] + S.col(k).tail<3>().norm() * size[0];
+      if (std::abs(S.col(k).dot(total)) > 1e-12 * most) return true;
+    }
+    for (int side = 0; side < sides; ++side)
+      if (at[side] == i) {
+        if (link.parent >= 0) f[side] = shift_wrench(f[side], m.origin[i] - m.origin[link.parent]);
+        at[side] = link.parent;
+      }
+  }
+  return false;
+}
+
+void Gaba::prepare_loops() {
+  const BlockSystem& m = *system_;
+  loops_.setZero();
+  loops_active_.clear();
+  for (std::size_t l = 0; l < pattern_->loops.size(); ++l) {
+    const LoopRows& rows = m.loops[l];
+    const auto top = rows.rows;
+    if (const int b = order_.loop_block[0][l]; b >= 0)
+      prepared_[b].leftCols(top) += rows.on_a.topRows(top).transpose();
+    if (const int b = order_.loop_block[1][l]; b >= 0)
+      prepared_[b].leftCols(top) += rows.on_b.topRows(top).transpose();
+    for (std::size_t k = 0; k < rows.more.size() && top > 0; ++k)
+      prepared_[order_.loop_more[l][k]].col(0) += rows.more[k];
+    // What the row would move if its bodies were free: a row that moves next to nothing of it is noise.
+    for (int r = 0; r < top; ++r) {
+      const int row = order_.loop_offset[l] + r;
+      double reference = 0;
+      const LoopSite& site = pattern_->loops[l];
+      for (int k = 0; k < 6; ++k) {
+        if (site.a >= 0 && m.diagonal[site.a](k, k) > 0)
+          reference += rows.on_a(r, k) * rows.on_a(r, k) / m.diagonal[site.a](k, k);
+        if (site.b >= 0 && m.diagonal[site.b](k, k) > 0)
+          reference += rows.on_b(r, k) * rows.on_b(r, k) / m.diagonal[site.b](k, k);
+        for (std::size_t e = 0; e < site.more.size(); ++e)
+          if (const double d = m.diagonal[site.more[e]](k, k); d > 0)
+            reference += rows.more[e][k] * rows.more[e][k] / d;
+      }
+      loops_noise_[row] = exact_ && !reaches_a_joint(static_cast<int>(l), r)
+                              ? std::numeric_limits<double>::infinity()
+                              : 1e-12 * reference;
+      loops_active_.push_back(row);
+    }
+  }
+  loop_rows_ = static_cast<int>(loops_active_.size());
+}
 
 // −Λ is positive semidefinite: Cholesky with diagonal pivoting of the matrix scaled to unit diagonal.
 void Gaba::factor_loops() {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "limber/scene/expression.h"
+#include "limber/scene/flow.h"
 #include "limber/scene/scene.h"
 #include "limber/scene/write_run.h"
 
@@ -41,22 +42,6 @@ std::string text_scalar(const std::string& text) {
 }
 
 std::string color(const Color& c) { return fmt::format("[{}, {}, {}]", c[0], c[1], c[2]); }
-
-// The keys of one mapping in flow style.
-class Flow {
- public:
-  Flow& add(const char* key, const std::string& value) {
-    text_ += fmt::format("{}{}: {}", text_.empty() ? "" : ", ", key, value);
-    return *this;
-  }
-  Flow& add_if(bool wanted, const char* key, const std::string& value) {
-    return wanted ? add(key, value) : *this;
-  }
-  std::string str() const { return "{" + text_ + "}"; }
-
- private:
-  std::string text_;
-};
 
 // -0 equals 0, and leads to other bits.
 bool has_negative_zero(const auto& A) {
