@@ -95,7 +95,7 @@ TEST(AdaptiveStep, NeverExceedsTheAskedError) {
     const double ratio = std::pow(10.0, random.uniform(0, 6));
     Model model = loaded(static_cast<Shape>(random.integer(6)), n, 1 + random.integer(5), seed, ratio);
     if (seed % 5 == 0) {
-      ModelParts parts = random_tree(random, std::min(n, 60), 1 + random.integer(10));
+      ModelParts parts = random_tree(random, std::min(n, 60), 1 + random.integer(10), 7);
       parts.point_loads = model.parts().point_loads;
       for (PointLoad& load : parts.point_loads)
         load.at.body = BodyId{random.integer(static_cast<int>(parts.bodies.size()))};

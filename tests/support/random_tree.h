@@ -36,16 +36,16 @@ inline Body random_body(Random& random, const std::string& name) {
   return body;
 }
 
-// n bodies; `reach` bounds how far back a parent may be (1: a chain); kinds are all that a
-// tree can have, at random.
-inline ModelParts random_tree(Random& random, int n, int reach) {
+// n bodies; `reach` bounds how far back a parent may be (1: a chain); the first `kinds` of all_joint_kinds at
+// random: all but the last, distance, which hangs no body; fixed to free are the first seven.
+inline ModelParts random_tree(Random& random, int n, int reach, int kinds = 12) {
   ModelBuilder b;
   b.parts.gravity = VectorFunction::constant({0, 0, 0});
   for (int i = 0; i < n; ++i) {
     const BodyId child = b.add(random_body(random, "body" + std::to_string(i)));
     Joint j;
     j.name = "joint" + std::to_string(i);
-    j.kind = all_joint_kinds[random.integer(12)];  // the last one, distance, hangs no body
+    j.kind = all_joint_kinds[random.integer(kinds)];
     const int back = 1 + random.integer(std::min(reach, i + 1));
     j.parent = BodyId{i - back};  // −1: the world
     j.child = child;
