@@ -58,6 +58,7 @@ void compile_joints(SystemData& s) {
 // that of the box around its link alone (with the joints it carries). Inertia: the root of SᵀIS of all that
 // hangs on it, stiff, over that of the link alone.
 void set_weights(SystemData& s) {
+  constexpr double largest = 1e7;  // a row of ten million links; roots of rounding are larger
   const int n = s.tree.size();
   s.weight.assign(s.tree.v_count(), 1);
   if (s.options.weights == Weights::none) return;
@@ -93,7 +94,7 @@ void set_weights(SystemData& s) {
         w = std::sqrt(column.dot(inertia[i].momentum(column)) / column.dot(link.inertia.momentum(column)));
       else if (is_rotational(link.kind, k))
         w = reach / size;
-      if (!(w >= 1 && w < 1e300)) w = 1;  // a link without size or inertia of its own
+      if (!(w >= 1 && w < largest)) w = 1;  // a link without size or inertia of its own, but for rounding
     }
   }
 }
