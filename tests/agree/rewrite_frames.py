@@ -195,8 +195,9 @@ def opposite(joint):
 
 def split(scene, rng):
     """A box as two welded halves."""
+    whole = {p.get("on") for p in scene["probes"] if p["quantity"] in ("momentum", "angular_momentum")}  # a half has its own
     names = [n for n, b in scene.get("bodies", {}).items() if "box" in b and not b.get("fixed") and "linear_drag" not in b
-             and "angular_drag" not in b]
+             and "angular_drag" not in b and n not in whole]
     if not names or "wind" in scene or "contact" in scene:
         raise Unclear("no box to split")
     name = rng.choice(names)
