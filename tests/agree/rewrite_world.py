@@ -205,7 +205,8 @@ def move_chain(c, m):
 
 def turned(scene, rng):
     m = Map(vec.random_rotation(rng), [rng.uniform(-1, 1) for _ in range(3)], False)
-    on_chains = {p["name"] for p in scene["probes"] if str(p.get("on")).split(".")[0] in scene.get("linkages", {})}
+    short = {**scene.get("linkages", {}), **scene.get("ladders", {})}
+    on_chains = {p["name"] for p in scene["probes"] if str(p.get("on")).split(".")[0] in short}
 
     def back(quantity, probe, values):
         if quantity == "rotation" and probe["name"] in on_chains:
