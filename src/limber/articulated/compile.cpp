@@ -162,13 +162,56 @@ void compile_riders(SystemData& s) {
   }
 }
 
+// Parts of the structure that neither joints nor springs nor loops tie to each other.
+void find_parts(SystemData& s) {
+  const int n = s.tree.size();
+  std::vector<int> root(n);
+  for (int i = 0; i < n; ++i) root[i] = i;
+  const auto find = [&](int i) {
+    while (root[i] != i) i = root[i] = root[root[i]];
+    return i;
+  };
+  const auto tie = [&](int a, int b) {
+    if (a < 0 || b < 0 || multibody::stands(s.tree, a) || multibody::stands(s.tree, b)) return;
+    a = find(a), b = find(b);
+    root[std::max(a, b)] = std::min(a, b);
+  };
+  for (int i = 0; i < n; ++i) tie(i, s.tree[i].parent);
+  for (const multibody::LinkPair& p : s.pattern.pairs) tie(p.a, p.b);
+  for (const multibody::LoopSite& l : s.pattern.loops) {
+    tie(l.a, l.b);
+    for (const int k : l.more) tie(l.a >= 0 ? l.a : l.b, k);
+  }
+  s.part_of.assign(n, -1);
+  std::vector<int> number(n, -1);
+  for (int i = 0; i < n; ++i) {
+    if (multibody::stands(s.tree, i)) continue;
+    int& part = number[find(i)];
+    if (part < 0) part = s.part_count++;
+    s.part_of[i] = part;
+  }
+}
+
+void compile_contacts(SystemData& s) {
+  if (!s.model.contact()) return;
+  std::vector<contact::BeamLinks> beams;
+  for (const elastic::BeamTrace& trace : s.traces) {
+    double length = 0;
+    for (const Vec2& share : trace.shares) length += share[1];
+    beams.push_back({trace.pieces, trace.radius, length});
+  }
+  s.contacts = contact::SceneContacts(s.model, beams);
+  s.restitution = s.model.contact()->restitution;
+  find_parts(s);
+}
+
 // Fewer rows than these are always solved in one dense block, which names those that hang on others.
 constexpr int many_loop_rows = 60;
 
 // The solver, by what the elimination would cost: the figures are of docs/theory/articulated.md.
 void choose_solver(SystemData& s) {
   s.tree_only = s.pattern.pairs.empty() && s.pattern.loops.empty() && s.couplings.empty() &&
-                s.options.solver == Solver::automatic;
+                s.options.solver == Solver::automatic && s.contacts.empty();
   if (s.tree_only) return;
   s.solver = s.options.solver == Solver::automatic ? Solver::gaba : s.options.solver;
   if (s.solver != Solver::gaba) return;
@@ -315,6 +358,7 @@ SystemData::SystemData(elastic::LinkedModel linked, const Options& opts)
   compile_loops(*this);
   compile_couplings(*this);
   compile_riders(*this);
+  compile_contacts(*this);
   choose_solver(*this);
   measure_size(*this);
   lay_out(*this);
@@ -363,7 +407,8 @@ WorkspaceData::WorkspaceData(const SystemData& s)
       u(s.tree.v_count()),
       anderson(s.rate_unit, s.options.integrator == Integrator::euler ? 0 : anderson_depth),
       anderson_pair(twice(s.rate_unit), s.options.integrator == Integrator::gauss ? anderson_depth : 0),
-      blocks(s.tree_only ? nullptr : std::make_unique<Blocks>(s)) {
+      blocks(s.tree_only ? nullptr : std::make_unique<Blocks>(s)),
+      contacts(s.contacts.empty() ? nullptr : std::make_unique<Contacts>(s, blocks->system)) {
   locks.reserve(s.motions.size() + s.limits.size());
   if (s.asks_works) powers.resize(s.work_of_motion(s.motions.size())), works = powers;
   const Integrator by = s.options.integrator;

@@ -202,6 +202,7 @@ bool Stepper::solve_at_frame() {
   do {
     lock_at_frame();
     evaluate(s_, q, v, state_.t, {0, 0, 0}, w_);
+    if (w_.contacts) add_kept_wrenches();
     input_ = make_input();
     input_.joint_block = nullptr, input_.body_block = nullptr;  // nothing is implicit
     const bool good = w_.blocks ? solve_frame_blocks()

@@ -149,6 +149,10 @@ struct Observer : observe::Source {
   result::Energy energy() const override { return energies; }
   observe::Ledger ledger() const override { return {state.dissipated, state.work, state.energy0}; }
 
+  observe::ContactReading contact() const override {
+    return {static_cast<int>(state.touching.size() / State::touching_width), state.overlap};
+  }
+
   // On the road between the two links that bear it: x along the road, z as near to up as can be.
   Pose rider_pose(int index) const {
     const CompiledRider& r = s.riders[index];

@@ -1,4 +1,5 @@
 // System, Workspace and State: handles, the initial state, and its bytes.
+#include <cmath>
 #include <limits>
 
 #include "limber/articulated/system.h"
@@ -31,6 +32,7 @@ std::string State::save() const {
   out.put(q), out.put(v), out.put(a);
   out.put(part), out.put(energy0), out.put(dissipated), out.put(work);
   out.put(made), out.put(at_stake), out.put(works);
+  out.put(touching), out.put(overlap);
   return out.take();
 }
 
@@ -41,8 +43,15 @@ void State::load(const std::string& bytes) {
   in.get(copy.q), in.get(copy.v), in.get(copy.a);
   in.get(copy.part), in.get(copy.energy0), in.get(copy.dissipated), in.get(copy.work);
   in.get(copy.made), in.get(copy.at_stake), in.get(copy.works);
+  in.get_any(copy.touching), in.get(copy.overlap);
   in.end();
-  if (copy.step < 0 || copy.part < 0) result::StateReader::out_of_range();
+  if (copy.step < 0 || copy.part < 0 || copy.touching.size() % touching_width != 0)
+    result::StateReader::out_of_range();
+  for (std::size_t k = 0; k < copy.touching.size(); ++k) {  // some become whole numbers
+    const double x = copy.touching[k], most = k % touching_width == 2 ? 4294967295.0 : 2147483647.0;
+    if (!std::isfinite(x) || (k % touching_width < 3 && !(x >= 0 && x <= most)))
+      result::StateReader::out_of_range();
+  }
   *this = std::move(copy);
 }
 

@@ -39,6 +39,15 @@ constexpr int most_parts = 20'000;         // of it that are tried: beyond that 
 
 bool Stepper::advance(double t, double h, int depth) {
   stop_if_requested();
+  depth_ = depth;
+  if (w_.contacts) {
+    if (depth == 0) w_.contacts->splits = 0, w_.contacts->whole = h;
+    return advance_touching(t, h, depth);
+  }
+  return advance_or_halve(t, h, depth);
+}
+
+bool Stepper::advance_or_halve(double t, double h, int depth) {
   bool good = attempt(t, h);
   if (!good && has_loops() && order_of(s_.options.integrator) > 1) {
     // Perhaps the step crosses a pose where loops lose a row: closed at its stages, it converges there too.
@@ -65,12 +74,15 @@ bool Stepper::attempt(double t, double h) {
   std::fill(w_.limit_changes.begin(), w_.limit_changes.end(), 0);
   std::fill(w_.servo.begin(), w_.servo.end(), ServoState::linear);
   now_ = closed_stages_ ? Integrator::sdirk : s_.options.integrator;
+  if (w_.contacts && !begin_touches(t, h)) return false;
   if (high_order() && !smooth_in_time(t, h)) now_ = Integrator::midpoint;  // books a jump exactly
   for (int round = 0; round < max_rounds; ++round) {
     if (!solve(t, h)) return false;
     if (!check_finite(t + h)) return false;
     if (!update_active_set(t, h)) {
       apply_impacts();
+      if (w_.contacts && !finish_touches(t + h, h)) return false;
+      if (w_.contacts) close_touch_books();
       return check_finite(t + h);
     }
     if (high_order()) now_ = Integrator::sdirk;  // what is held or cut is not smooth
@@ -81,6 +93,7 @@ bool Stepper::attempt(double t, double h) {
 
 bool Stepper::solve(double t, double h) {
   clear_books();
+  if (w_.contacts) w_.contacts->work = 0;
   tension_ = false;
   switch (now_) {
     case Integrator::euler:
@@ -105,6 +118,7 @@ bool Stepper::solve_euler(double t, double h) {
   const double* v0 = state_.v.data();
   set_locks(t, h, 1, h);
   evaluate(s_, q0, v0, t + h, {h, h * h, h}, w_);
+  if (touches()) touch_at_stage(1), add_touch_wrenches();
   q_at_ = q0;
   if (w_.blocks) {
     std::fill(w_.a.begin(), w_.a.end(), 0.0);
@@ -238,6 +252,7 @@ bool Stepper::solve_stage(const Stage& stage) {
     stop_if_requested();
     place_stage(stage);
     evaluate(s_, w_.q_mid.data(), w_.v_mid.data(), stage.t, {c, c * c, 0, factor}, w_);
+    if (touches()) touch_at_stage(iteration), add_touch_wrenches();
     q_at_ = w_.q_mid.data();
     if (iteration == 1 && (tension_ = takes_tension())) set_tension(q_at_, c * c);
     if (!solve_accelerations(stage, false, factor)) return false;
@@ -247,7 +262,7 @@ bool Stepper::solve_stage(const Stage& stage) {
     if (!std::isfinite(change)) return fail_non_finite(stage.t);
     if (iteration == 1) tolerance = tolerance_of(scale > 0 ? change / scale : 0);
     const bool done = change <= tolerance * scale || stands_still(iteration, change, previous, scale, h);
-    if (!done) w_.anderson.next(w_.a, w_.a_new);
+    if (!done && !touches()) w_.anderson.next(w_.a, w_.a_new);
     std::swap(w_.a, w_.a_new);
     if (done) {
       if (scale > 0) report_.residual = std::max(report_.residual, change / scale);
@@ -356,12 +371,15 @@ bool Stepper::solve_accelerations(const Stage& stage, bool euler, bool factor) {
   const bool good = !factor || factor_blocks(s_, w_);
   if (good && b.pcg) std::fill(b.x.a.begin(), b.x.a.end(), 0.0);
   const bool solved = good && solve_blocks(s_, w_, b.x, false);
+  if (w_.contacts && factor) w_.contacts->response.forget();
+  const bool touched = !solved || !touches() || solve_touches(stage);
   for (JointLock& lock : w_.locks)
     for (int r = 0; r < lock.rows; ++r)
       for (int k = 0; k < tree_[lock.link].dofs; ++k)
         lock.g[r] += lock.C(r, k) * w_.a[tree_[lock.link].v + k];
   if (!good) return fail_pivot(stage.t);
   if (!solved) return fail(Status::not_converged, stage.t, "the linear solver did not converge", -1);
+  if (!touched) return false;
   if (b.many) report_.solver_iterations = std::max(report_.solver_iterations, b.many->iterations());
   if (b.pcg) report_.solver_iterations = std::max(report_.solver_iterations, b.pcg->iterations());
   for (std::size_t k = 0; k < w_.a.size(); ++k) w_.a_new[k] = w_.a[k] + b.x.a[k];
@@ -554,6 +572,8 @@ bool advance_adaptively(const SystemData& s, State& state, WorkspaceData& w, Sol
     state.dissipated = w.halves.dissipated;
     state.work = w.halves.work;
     std::swap(state.works, w.halves.works);
+    std::swap(state.touching, w.halves.touching);
+    state.overlap = w.halves.overlap;
     state.made = w.halves.made;
     state.at_stake = w.halves.at_stake;
     t += tau;

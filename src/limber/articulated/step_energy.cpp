@@ -90,7 +90,8 @@ double Stepper::gain_of(double t, double h) {
 // Of a loss, what the integrator is for: Euler damps everything, sdirk springs that are too fast for the
 // step; stops take what hits them.
 double Stepper::rightly_lost() const {
-  const bool hit = std::ranges::any_of(w_.limit_active, [](char on) { return on != 0; });
+  const bool hit = std::ranges::any_of(w_.limit_active, [](char on) { return on != 0; }) ||
+                   (w_.contacts && !w_.contacts->end.empty());
   if (hit || order_of(now_) == 1) return std::numeric_limits<double>::infinity();
   const bool damps = now_ == Integrator::sdirk || now_ == Integrator::sdirk4;
   return damps ? std::max(w_.at_start.elastic, w_.at_end.elastic) : 0;
@@ -150,6 +151,7 @@ void Stepper::book_energy(double h) {
   for (std::size_t i = 0; i < w_.works.size(); ++i) w_.works[i] += h * w_.powers[i];
   w_.taken.add(w_.dissipated_power);
   w_.given.add(power);
+  if (touches()) book_touches(h);
 }
 
 // Σ m c at q.
@@ -173,6 +175,7 @@ void Stepper::commit() {
   state_.dissipated += w_.dissipated;
   state_.work += w_.work;
   for (std::size_t i = 0; i < w_.works.size(); ++i) state_.works[i] += w_.works[i];
+  if (w_.contacts) keep_touches(h_);
   state_.made += gain_;
   state_.at_stake = std::max(state_.at_stake, moving_);
   std::swap(w_.at_start, w_.at_end);

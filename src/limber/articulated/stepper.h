@@ -43,6 +43,8 @@ class Stepper {
   bool high_order() const {
     return now_ == Integrator::rk4 || now_ == Integrator::gauss || now_ == Integrator::sdirk4;
   }
+  bool advance_or_halve(double t, double h, int depth);
+  bool advance_touching(double t, double h, int depth);
   bool attempt(double t, double h);
   bool solve(double t, double h);
   bool solve_euler(double t, double h);
@@ -116,6 +118,35 @@ class Stepper {
   bool update_limit(std::size_t l);
   bool update_servo(std::size_t d, double t, double h);
   void apply_impacts();
+  void hold_for_impacts();
+
+  // Contacts (step_contacts.cpp).
+  double bounce_threshold() const;
+  void place_solids(const std::vector<LinkMotion>& links, std::vector<contact::Solid>& solids);
+  void find_touches(const CandidatePair& pair, const std::vector<LinkMotion>& links, std::vector<Touch>& out);
+  void remember(const std::vector<Touch>& touches, double scale);
+  void recall();
+  void look_around(double h);
+  std::string overlap_at_start() const;
+  int turns_too_far(double h) const;
+  double time_of_impact(double h);
+  bool begin_touches(double t, double h);
+  void find_gaps_at_end(const CandidatePair& pair, std::size_t from);
+  void touch_at_stage(int iteration);
+  void add_touch_wrenches();
+  void push_rhs(const std::vector<Touch>& touches, const std::vector<Vec3>& x);
+  bool solve_touches(const Stage& stage);
+  void book_touches(double h);
+  void close_touch_books();
+  bool strike(const std::vector<Touch>& touches, const std::vector<Vec3>& x);
+  bool bounce(double threshold);
+  bool settle(double threshold);
+  double velocity_at_start(const Touch& t) const;
+  bool finish_touches(double t, double h);
+  bool went_in(const Touch& t) const;
+  void add_kept_wrenches();
+  void keep_touches(double h);
+  bool touches() const { return w_.contacts && !w_.contacts->now.empty(); }
 
   // At a frame (frame_forces.cpp).
   void touch_limits();
@@ -139,6 +170,7 @@ class Stepper {
   AbaInput input_;
   const double* q_at_ = nullptr;  // where input_ was evaluated
   double h_ = 0;                  // of the attempt
+  int depth_ = 0;                 // … how often the step was halved for it
   Integrator now_;                // that the attempt is taken by: sdirk also stands in for others
   double gain_ = 0;               // [J] that the attempt made of nothing
   double moving_ = 0;             // [J] kinetic in the attempt, and what springs took or gave

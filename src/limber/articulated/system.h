@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "limber/articulated/articulated.h"
+#include "limber/articulated/contacts.h"
 #include "limber/elastic/beam_links.h"
 #include "limber/elastic/joint_law.h"
 #include "limber/elastic/spring_law.h"
@@ -175,6 +176,11 @@ struct SystemData {
   std::vector<CompiledCoupling> couplings;
   std::vector<CompiledRider> riders;
 
+  contact::SceneContacts contacts;  // empty: nothing touches
+  double restitution = 0;
+  std::vector<int> part_of;  // (size) parts that nothing ties to each other; −1: stands
+  int part_count = 0;
+
   multibody::Pattern pattern;
   bool tree_only = true;  // no springs between links, no loops: plain ABA
   Solver solver = Solver::gaba;
@@ -287,6 +293,7 @@ struct WorkspaceData {
   std::vector<double> pair, pair_new;
   math::Anderson anderson_pair;
   std::unique_ptr<Blocks> blocks;               // null: tree_only
+  std::unique_ptr<Contacts> contacts;           // null: nothing touches
   double load = 1;                              // share of weight, loads, wind and riders that acts
   double dissipated_power = 0, work_power = 0;  // [W] by evaluate()
   double dissipated = 0, work = 0;              // [J] in the step at hand

@@ -128,7 +128,7 @@ const Feature table[] = {
      of_bodies(m, out, "linear_drag", [](const Body& b) { return b.linear_drag > 0; }); }},
   {"drag of a body against turning", "oyo....", [](const Model& m, Places& out) {
      of_bodies(m, out, "angular_drag", [](const Body& b) { return b.angular_drag > 0; }); }},
-  {"friction of a body", "...y.y.", [](const Model& m, Places& out) {
+  {"friction of a body", ".y.y.y.", [](const Model& m, Places& out) {
      of_bodies(m, out, "friction", [](const Body& b) { return b.friction.has_value(); }); }},
 
   {"cylindrical joint", ".yyyy..", of_kind<JointKind::cylindrical>},
@@ -315,13 +315,13 @@ const Feature table[] = {
      of_changes(m, out, [](const Change& c) { return c.kind == Change::Kind::material; }); }},
   {"new section of a beam", "y......", [](const Model& m, Places& out) {
      of_changes(m, out, [](const Change& c) { return c.kind == Change::Kind::section; }); }},
-  {"contact", "...y.y.", [](const Model& m, Places& out) {
+  {"contact", ".y.y.y.", [](const Model& m, Places& out) {
      if (m.contact()) out.push_back({"contact", "", ""}); }},
-  {"restitution of contact", ".....y.", [](const Model& m, Places& out) {
+  {"restitution of contact", ".y...y.", [](const Model& m, Places& out) {
      if (m.contact() && m.contact()->restitution > 0) out.push_back({"contact", "", "restitution"}); }},
-  {"how two frictions make one, other than by the root of the product", "...y.y.", [](const Model& m, Places& out) {
+  {"how two frictions make one, other than by the root of the product", ".y.y.y.", [](const Model& m, Places& out) {
      if (m.contact() && m.contact()->combine != Combine::geometric) out.push_back({"contact", "", "combine"}); }},
-  {"friction of a pair of bodies", ".....y.", [](const Model& m, Places& out) {
+  {"friction of a pair of bodies", ".y...y.", [](const Model& m, Places& out) {
      if (m.contact() && std::any_of(m.contact()->pairs.begin(), m.contact()->pairs.end(),
                                     [](const FrictionPair& p) { return !p.a.beam.valid() && !p.b.beam.valid(); }))
        out.push_back({"contact", "", "pairs"}); }},
@@ -329,7 +329,7 @@ const Feature table[] = {
      if (m.contact() && std::any_of(m.contact()->pairs.begin(), m.contact()->pairs.end(),
                                     [](const FrictionPair& p) { return p.a.beam.valid() || p.b.beam.valid(); }))
        out.push_back({"contact", "", "pairs"}); }},
-  {"threads that do not touch each other", "...y.o.", [](const Model& m, Places& out) {
+  {"threads that do not touch each other", ".y.y.o.", [](const Model& m, Places& out) {
      if (m.contact() && !m.contact()->self) out.push_back({"contact", "", "self"}); }},
 
   {"probe of the position or rotation of a place", "yyyyyyy", of_probes<Told::pose>, Told::pose},
@@ -353,7 +353,7 @@ const Feature table[] = {
   {"probe of a rider", ".yy....", of_probes<Told::rider>, Told::rider},
   {"probe of a section: tension, curvature, twist, moment, torque", "yyyyy..", of_probes<Told::section>, Told::section},
   {"probe of the force in a section", "yyy....", of_probes<Told::section_force>, Told::section_force},
-  {"probe of contact: count, overlap", "...y.y.", of_probes<Told::contact>, Told::contact},
+  {"probe of contact: count, overlap", ".y.y.y.", of_probes<Told::contact>, Told::contact},
 };
 // clang-format on
 

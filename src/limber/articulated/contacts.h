@@ -1,0 +1,134 @@
+// Where links touch in a step, how they answer to forces there, and the forces (docs/theory/contact.md).
+// Internal to articulated/.
+#pragma once
+
+#include <vector>
+
+#include "limber/contact/broad_phase.h"
+#include "limber/contact/collide.h"
+#include "limber/contact/contact_cache.h"
+#include "limber/contact/friction.h"
+#include "limber/contact/scene_contacts.h"
+#include "limber/multibody/block_system.h"
+
+namespace limber::articulated {
+
+struct SystemData;
+struct WorkspaceData;
+
+// One place. Its axes are the normal, from b to a, and two tangents.
+struct Touch {
+  int a = 0, b = 0;                              // solids
+  int link_a = -1, link_b = -1;                  // −1: stands
+  std::uint32_t feature = 0;                     // the same from step to step
+  Vec3 p_a = Vec3::Zero(), p_b = Vec3::Zero();   // on the links, in M (where it stands: in the world)
+  Vec3 at = Vec3::Zero();                        // in the world, where forces act
+  Mat3 axes = Mat3::Identity();
+  double gap = 0;                       // [m] now
+  double gap_end = 0, found_at = 0;     // [m] at the step's end if it moves at this normal velocity [m/s]
+  double friction = 0, size = 0;
+  Vec3 u = Vec3::Zero();      // [m/s] of a against b, in axes
+  Vec3 force = Vec3::Zero();  // on a, in axes [N]; in impacts: impulse [N·s]
+};
+
+// The links' answer to wrenches on those that are touched: twist = Y wrench, in world axes at their origins,
+// with the factor at hand. Links of parts of the structure that nothing ties to each other do not answer for
+// each other, so that one solve serves a column of every part.
+class Response {
+ public:
+  void find(const SystemData& s, WorkspaceData& w, const std::vector<Touch>& touches);
+  void forget() { valid_ = false; }
+  int part_of(int link) const { return part_[place_[link]]; }
+  const Mat6& operator()(int link, int by) const {
+    const int p = place_[link], q = place_[by], k = part_[p];
+    return Y_[first_[k] + static_cast<std::size_t>(order_[p]) * count_[k] + order_[q]];
+  }
+
+ private:
+  bool valid_ = false;
+  std::vector<int> links_, wanted_;  // touched, ascending
+  std::vector<int> place_;           // (size) in links_
+  std::vector<int> part_, order_;    // (links_) numbered as they come; place within the part
+  std::vector<int> count_;           // (parts) links that are touched
+  std::vector<std::size_t> first_;   // (parts) in Y_
+  std::vector<Mat6> Y_;
+};
+
+struct ContactReport {
+  bool converged = true;
+  int iterations = 0;
+  double residual = 0, cone_violation = 0;
+};
+
+// Forces of all places from u = free + scale · W force, island by island.
+class ContactForces {
+ public:
+  // free: (touches x 3). Improves the touches' forces, which are the first guess.
+  ContactReport solve(double scale, const std::vector<Vec3>& free, std::vector<Touch>& touches);
+  // u += scale · W x for forces x of all places.
+  void add_motion(double scale, const std::vector<Vec3>& x, std::vector<Vec3>& u) const;
+  // Before both: finds W's blocks.
+  void assemble(const std::vector<multibody::LinkMotion>& links, const Response& Y,
+                const std::vector<Touch>& touches);
+
+ private:
+  struct Side {
+    int link = -1;
+    Eigen::Matrix<double, 3, 6> G;  // on the link's twist
+  };
+  void find_islands(const Response& Y, const std::vector<Touch>& touches);
+  void solve_island(const std::vector<int>& members, double scale, const std::vector<Vec3>& free,
+                    std::vector<Touch>& touches, ContactReport& report);
+
+  std::vector<Side> sides_;              // (2 x touches)
+  std::vector<std::vector<int>> of_part_;  // touches of each part
+  std::vector<int> parent_;              // of parts, in islands
+  std::vector<std::vector<int>> islands_;
+  int island_count_ = 0;
+  contact::ContactMatrix W_, island_W_;  // of all; of one, scaled
+  std::vector<int> place_;               // (touches) in its island
+  std::vector<int> found_;
+  std::vector<double> free_, mu_, lambda_;
+  contact::FrictionSolver friction_;
+  contact::ConeSolver sweeps_;
+};
+
+// Two solids that may touch in the step.
+struct CandidatePair {
+  int a = 0, b = 0;
+  double margin = 0;
+  bool smooth = false;  // touching already and slow: its places are those of the stage
+};
+
+// Scratch of a step.
+struct Contacts {
+  Contacts(const SystemData& s, const multibody::BlockSystem& system);
+
+  std::vector<contact::Solid> solids, solids_end;
+  contact::BroadPhase broad;
+  contact::Collider collider;
+  contact::Manifold manifold;
+  contact::ContactCache cache;
+  std::vector<multibody::LinkMotion> links, links_end;  // where the step starts and ends
+  std::vector<CandidatePair> pairs;
+  std::vector<Touch> start, now, end;  // places where the step starts, those of the stage, at the end
+  std::vector<Vec3> free, before, push, was;
+  std::vector<Touch> hits;
+  Response response;
+  ContactForces forces, hit_forces;
+  multibody::BlockRhs kept;           // of the stage, while responses are found
+  multibody::BlockSolution answer;    // to a unit wrench
+  double overlap = 0, cone_violation = 0;  // at the end
+  double work = 0;                         // [J] in the step at hand
+  int splits = 0;                          // of the whole step at impacts
+  double whole = 0;                        // [s] of it
+};
+
+// Velocity of a's side against b's in the touch's axes; with links' twists V in M.
+Vec3 touch_velocity(const Touch& t, const std::vector<multibody::LinkMotion>& links);
+// … of twists in world axes at the links' origins.
+Vec3 touch_velocity(const Touch& t, const std::vector<multibody::LinkMotion>& links, const Vec6* twist);
+// Puts `at` where the links stand, by the two material points.
+void follow(Touch& t, const std::vector<multibody::LinkMotion>& links);
+
+}  // namespace limber::articulated

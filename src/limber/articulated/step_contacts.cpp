@@ -1,0 +1,536 @@
+// Contacts in a step (docs/theory/contact.md). Forces act through the step's stage, in its own iteration:
+//
+//   A δa = r + Gᵀλ,   gap at the end of the step ≥ 0 ⟂ λ_n ≥ 0,   λ_t in Coulomb's disk against the mean slip
+//
+// and at its end impulses p give the velocities their due: places that the step closed do not approach, with
+// λh + p in the cone (Gear, Gupta, Leimkuhler 1985 with inequalities; Brüls, Acary, Cardona 2014). What hits
+// faster than a step of its own weight bounces: the step is cut where it hits, and those that hit part at e
+// times their speed, one generation after the other (Smith, Kaufman, Vouga, Tamstorf, Grinspun 2012).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "limber/articulated/stepper.h"
+#include "limber/result/warnings.h"
+
+namespace limber::articulated {
+
+using result::Status;
+
+namespace {
+
+constexpr double noted_overlap = 0.01;   // of the smaller of two: more than this at the start is told
+constexpr double slack = 1e-3;           // of its size: how near something is looked at
+constexpr double smooth_way = 0.1;       // of its size in a step: slower places follow the surfaces
+constexpr double slight_overlap = 1e-5;  // of the size: is closed at once
+constexpr double recovery = 0.2;         // of a larger one a step
+constexpr double most_turn = 0.5;        // [rad] in a step, next to something
+constexpr int most_detections = 3;       // in the iteration of a stage; then places keep to their points
+constexpr double most_overlap = 0.02;    // of the size: more than that in a step is one too long
+constexpr int deepest_for_overlap = 5;   // it is halved for it so often at most
+constexpr int most_splits = 12;          // of a step at impacts
+constexpr double shortest = 1e-3;        // of a step: no impact is waited for less
+constexpr int most_generations = 40;     // of impacts at one time
+constexpr double still = 1e-10;          // of the speeds: is no velocity
+
+Touch make_touch(const SystemData& s, int a, int b, const contact::ContactPoint& point,
+                 const std::vector<LinkMotion>& links) {
+  Touch t;
+  t.a = a, t.b = b;
+  t.feature = point.feature;
+  const auto link_of = [&](int solid) {
+    const BodyId body = s.contacts.solids()[solid].body;
+    return body.valid() && s.part_of[body.value] >= 0 ? body.value : -1;
+  };
+  t.link_a = link_of(a), t.link_b = link_of(b);
+  t.p_a = t.link_a < 0 ? point.on_a : links[t.link_a].X_WM.inverse() * point.on_a;
+  t.p_b = t.link_b < 0 ? point.on_b : links[t.link_b].X_WM.inverse() * point.on_b;
+  t.at = 0.5 * (point.on_a + point.on_b);
+  const Vec3& n = point.normal;
+  const Vec3 t1 = n.unitOrthogonal();
+  t.axes << n, t1, n.cross(t1);
+  t.gap = point.gap;
+  t.friction = s.contacts.friction(s.model, a, b);
+  const double one = s.contacts.solids()[a].size, other = s.contacts.solids()[b].size;
+  t.size = one > 0 && other > 0 ? std::min(one, other) : std::max(one, other);
+  return t;
+}
+
+}  // namespace
+
+double Stepper::bounce_threshold() const {
+  return 2 * w_.contacts->whole * s_.model.gravity().value(state_.t).norm();
+}
+
+void Stepper::place_solids(const std::vector<LinkMotion>& links, std::vector<contact::Solid>& solids) {
+  for (std::size_t i = 0; i < solids.size(); ++i) {
+    const contact::Collidable& solid = s_.contacts.solids()[i];
+    if (!solid.body.valid()) continue;
+    solids[i].X_WG = links[solid.body.value].X_WM * (tree_[solid.body.value].X_MB * solid.X_BG);
+  }
+}
+
+// Appends the places of a pair where the solids stand; forces by what the cache has.
+void Stepper::find_touches(const CandidatePair& pair, const std::vector<LinkMotion>& links,
+                           std::vector<Touch>& out) {
+  Contacts& c = *w_.contacts;
+  contact::collide(c.solids[pair.a], c.solids[pair.b], pair.margin, c.collider, c.manifold);
+  if (c.manifold.count == 0) return;
+  Vec3 guess[8];
+  const std::size_t first = out.size();
+  for (int k = 0; k < c.manifold.count; ++k)
+    out.push_back(make_touch(s_, pair.a, pair.b, c.manifold.points[k], links));
+  c.cache.match(pair.a, pair.b, c.manifold, 0.1 * out[first].size, guess);
+  for (int k = 0; k < c.manifold.count; ++k) {
+    Touch& t = out[first + k];
+    t.force = t.axes.transpose() * guess[k];
+    contact::project_on_cone(t.friction, t.force.data());
+  }
+}
+
+// What the cache has from now on: the forces of these places.
+void Stepper::remember(const std::vector<Touch>& touches, double scale) {
+  Contacts& c = *w_.contacts;
+  c.cache.clear();
+  for (const Touch& t : touches) {
+    contact::ContactPoint point;
+    point.feature = t.feature;
+    point.on_b = t.at - 0.5 * t.gap * t.axes.col(0);
+    c.cache.add(t.a, t.b, point, scale * (t.axes * t.force));
+  }
+  c.cache.turn();
+}
+
+void Stepper::recall() {
+  Contacts& c = *w_.contacts;
+  c.cache.clear();
+  for (std::size_t k = 0; k < state_.touching.size(); k += State::touching_width) {
+    const double* x = state_.touching.data() + k;
+    c.cache.next().push_back({static_cast<std::int32_t>(x[0]), static_cast<std::int32_t>(x[1]),
+                              static_cast<std::uint32_t>(x[2]), Vec3(x[3], x[4], x[5]),
+                              Vec3(x[6], x[7], x[8])});
+  }
+  c.cache.turn();
+}
+
+// Who may touch whom in the next h seconds, and where they are nearest now.
+void Stepper::look_around(double h) {
+  Contacts& c = *w_.contacts;
+  multibody::kinematics(tree_, state_.q.data(), state_.v.data(), c.links, w_.workers.get());
+  place_solids(c.links, c.solids);
+  const double fall = h * s_.model.gravity().value(state_.t).norm();
+  const auto speed = [&](int i) {
+    const BodyId body = s_.contacts.solids()[i].body;
+    if (!body.valid() || s_.part_of[body.value] < 0) return 0.0;
+    const LinkMotion& m = c.links[body.value];
+    const Vec3 w = m.V.head<3>(), v = m.V.tail<3>() + w.cross(tree_[body.value].X_MB.p);
+    return v.norm() + w.norm() * s_.contacts.solids()[i].reach + fall;
+  };
+  const auto room = [&](int i) {
+    const double size = s_.contacts.solids()[i].size;
+    return slack * (size > 0 ? size : s_.size) + 1.5 * h * speed(i);
+  };
+  for (std::size_t i = 0; i < c.solids.size(); ++i) {
+    const contact::Bounds box = contact::bounds(c.solids[i]);
+    const Vec3 around = Vec3::Constant(room(static_cast<int>(i)));
+    c.broad.box(static_cast<int>(i)) = {box.low - around, box.high + around};
+  }
+  recall();
+  c.pairs.clear(), c.start.clear();
+  for (const auto& [i, other] : c.broad.pairs([&](int a, int b) { return s_.contacts.may_touch(a, b); })) {
+    CandidatePair pair{i, other, room(i) + room(other), false};
+    const std::size_t first = c.start.size();
+    find_touches(pair, c.links, c.start);
+    if (c.start.size() == first) continue;
+    double nearest = c.start[first].gap;
+    for (std::size_t k = first; k < c.start.size(); ++k) {
+      Touch& t = c.start[k];
+      nearest = std::min(nearest, t.gap);
+      t.found_at = touch_velocity(t, c.links)[0];
+      t.gap_end = t.gap + h * t.found_at;
+    }
+    const double size = c.start[first].size, way = h * (speed(i) + speed(other));
+    pair.smooth = nearest < slack * size + way && way < smooth_way * size;
+    c.pairs.push_back(pair);
+  }
+  c.now = c.start;
+}
+
+std::string Stepper::overlap_at_start() const {
+  const Touch* deepest = nullptr;
+  for (const Touch& t : w_.contacts->start)
+    if (!deepest || t.gap < deepest->gap) deepest = &t;
+  if (!deepest || !(-deepest->gap > noted_overlap * deepest->size)) return "";
+  return fmt::format("at the start {} overlaps {} by {:.3g} m: they are pushed apart, a fifth of it a step",
+                     s_.contacts.name_of(s_.model, deepest->a), s_.contacts.name_of(s_.model, deepest->b),
+                     -deepest->gap);
+}
+
+// Next to something a step is linear in the turns: not for large ones.
+int Stepper::turns_too_far(double h) const {
+  const Contacts& c = *w_.contacts;
+  for (const Touch& t : c.start)
+    for (const int link : {t.link_a, t.link_b})
+      if (link >= 0 && h * c.links[link].V.head<3>().norm() > most_turn) return link;
+  return -1;
+}
+
+// [s] until something first hits that shall bounce; h if nothing does.
+double Stepper::time_of_impact(double h) {
+  Contacts& c = *w_.contacts;
+  if (c.start.empty() || !(s_.restitution > 0) || c.splits >= most_splits) return h;
+  const double threshold = bounce_threshold();
+  multibody::BlockSystem& m = w_.blocks->end;
+  multibody::set_kinematics(state_.q.data(), c.links, m);
+  multibody::jacobian_times(m, state_.a.data(), w_.blocks->twist.data());
+  double first = h;
+  for (const Touch& t : c.start) {
+    const double u = touch_velocity(t, c.links)[0];
+    if (!(u < -threshold) || t.gap <= 0) continue;
+    // gap + u τ + a τ²/2 = 0
+    const double a = touch_velocity(t, c.links, w_.blocks->twist.data())[0], d = u * u - 2 * a * t.gap;
+    if (d < 0) continue;
+    const double tau = 2 * t.gap / (-u + std::sqrt(d));
+    if (tau > shortest * c.whole) first = std::min(first, tau);
+  }
+  return first < (1 - shortest) * h ? first : h;
+}
+
+// A step, cut in two where something first hits that shall bounce.
+bool Stepper::advance_touching(double t, double h, int depth) {
+  look_around(h);
+  if (state_.step == 0 && t == 0) result::add_warning(report_, overlap_at_start());
+  const double tau = time_of_impact(h);
+  if (!(tau < h)) return advance_or_halve(t, h, depth);
+  ++w_.contacts->splits;
+  look_around(tau);
+  if (!advance_or_halve(t, tau, depth)) return false;
+  return advance_touching(t + tau, h - tau, depth);
+}
+
+// Of a step that starts where look_around() looked; what touches is not smooth.
+bool Stepper::begin_touches(double t, double h) {
+  Contacts& c = *w_.contacts;
+  c.now = c.start;
+  c.cone_violation = 0;
+  if (c.pairs.empty()) return true;
+  if (order_of(now_) > 1) now_ = Integrator::midpoint;
+  if (depth_ >= deepest_for_overlap) return true;
+  const int link = turns_too_far(h);
+  return link < 0 || fail(Status::not_converged, t, "it turns too far in a step next to something", link);
+}
+
+// Gaps of the pair at the step's end, for its places `from` on: by feature, else the nearest.
+void Stepper::find_gaps_at_end(const CandidatePair& pair, std::size_t from) {
+  Contacts& c = *w_.contacts;
+  contact::collide(c.solids_end[pair.a], c.solids_end[pair.b], pair.margin, c.collider, c.manifold);
+  for (std::size_t k = from; k < c.end.size(); ++k) {
+    Touch& t = c.end[k];
+    const Vec3 there = t.at + (t.axes * (0.5 * h_ * touch_velocity(t, w_.links)));
+    double nearest = 0.1 * t.size;
+    for (int i = 0; i < c.manifold.count; ++i) {
+      const contact::ContactPoint& p = c.manifold.points[i];
+      if (p.normal.dot(t.axes.col(0)) < 0.5) continue;
+      const double d = p.feature == t.feature ? -1 : (0.5 * (p.on_a + p.on_b) - there).norm();
+      if (d < nearest) nearest = d, t.gap_end = p.gap;
+    }
+  }
+}
+
+// Places of the stage at hand, w_.links; forces go on from the iterate before.
+void Stepper::touch_at_stage(int iteration) {
+  Contacts& c = *w_.contacts;
+  if (c.pairs.empty()) return;
+  const bool any = std::any_of(c.pairs.begin(), c.pairs.end(), [](const CandidatePair& p) { return p.smooth; });
+  if (iteration > most_detections || !any) {
+    for (Touch& t : c.now) follow(t, w_.links);
+    return;
+  }
+  place_solids(w_.links, c.solids);
+  if (midpoint()) {
+    multibody::integrate(tree_, state_.q.data(), w_.v_mid.data(), h_, w_.q_end.data());
+    multibody::poses(tree_, w_.q_end.data(), c.links_end, w_.workers.get());
+    place_solids(c.links_end, c.solids_end);
+  }
+  remember(c.now, 1);
+  c.end.clear();  // scratch
+  std::size_t k = 0;
+  for (const CandidatePair& pair : c.pairs) {
+    const std::size_t first = c.end.size();
+    if (pair.smooth) find_touches(pair, w_.links, c.end);
+    for (std::size_t i = first; i < c.end.size(); ++i) {
+      Touch& t = c.end[i];
+      t.found_at = touch_velocity(t, w_.links)[0];
+      t.gap_end = t.gap + (euler() ? h_ : midpoint() ? 0.5 * h_ : 0) * t.found_at;
+    }
+    if (pair.smooth && midpoint()) find_gaps_at_end(pair, first);
+    for (; k < c.now.size() && (c.now[k].a < pair.a || (c.now[k].a == pair.a && c.now[k].b <= pair.b)); ++k) {
+      if (pair.smooth) continue;
+      c.end.push_back(c.now[k]);
+      follow(c.end.back(), w_.links);
+    }
+  }
+  std::swap(c.now, c.end);
+}
+
+// Adds the places' forces to w_.wrench.
+void Stepper::add_touch_wrenches() {
+  for (const Touch& t : w_.contacts->now) {
+    if (t.force.isZero(0)) continue;
+    const Vec3 force = t.axes * t.force;
+    const auto put = [&](int link, const Vec3& f) {
+      if (link < 0) return;
+      const Pose& X = w_.links[link].X_WM;
+      w_.wrench[link].head<3>() += X.R.transpose() * (t.at - X.p).cross(f);
+      w_.wrench[link].tail<3>() += X.R.transpose() * f;
+    };
+    put(t.link_a, force), put(t.link_b, -force);
+  }
+}
+
+// b.rhs += Gᵀ x of the places.
+void Stepper::push_rhs(const std::vector<Touch>& touches, const std::vector<Vec3>& x) {
+  Blocks& b = *w_.blocks;
+  for (std::size_t k = 0; k < touches.size(); ++k) {
+    const Touch& t = touches[k];
+    const Vec3 force = t.axes * x[k];
+    const auto put = [&](int link, const Vec3& f) {
+      if (link < 0) return;
+      b.rhs.wrench[link].head<3>() += (t.at - b.system.origin[link]).cross(f);
+      b.rhs.wrench[link].tail<3>() += f;
+    };
+    put(t.link_a, force), put(t.link_b, -force);
+  }
+}
+
+// The stage's linear solution b.x knows the places' forces of the iterate before: finds those that it needs,
+// and solves once more.
+bool Stepper::solve_touches(const Stage& stage) {
+  Contacts& c = *w_.contacts;
+  Blocks& b = *w_.blocks;
+  const std::size_t n = c.now.size();
+  if (n == 0) return true;
+  const double h = stage.h, step = stage.gamma * h;
+  for (auto* list : {&c.free, &c.before, &c.push, &c.was}) list->resize(n);
+  bool idle = true;
+  for (std::size_t k = 0; k < n; ++k) {
+    Touch& t = c.now[k];
+    const Vec3 was = touch_velocity(t, w_.links), change = step * touch_velocity(t, w_.links, b.x.twist.data());
+    const double at_end = t.gap_end + h * (was[0] - t.found_at), at_start = at_end - h * was[0];
+    const double wanted = at_start > -slight_overlap * t.size ? 0 : (1 - recovery) * at_start;
+    c.was[k] = was;
+    c.free[k] = t.u = was + change;
+    c.free[k][0] = (at_end - wanted) / h + change[0];
+    c.before[k] = t.force;
+    idle = idle && t.force.isZero(0) && c.free[k][0] >= 0;
+  }
+  if (idle) return true;
+  // W of the factor at hand; the right-hand side is needed once more.
+  std::swap(c.kept, b.rhs);
+  c.response.find(s_, w_, c.now);
+  std::swap(c.kept, b.rhs);
+  c.forces.assemble(w_.links, c.response, c.now);
+  c.forces.add_motion(-step, c.before, c.free);
+  const ContactReport found = c.forces.solve(step, c.free, c.now);
+  report_.solver_iterations = std::max(report_.solver_iterations, found.iterations);
+  c.cone_violation = std::max(c.cone_violation, found.cone_violation);
+  if (!found.converged)
+    return fail(Status::not_converged, stage.t,
+                fmt::format("the forces of {} places that touch do not converge (residual {:.1e}); a smaller "
+                            "step may help",
+                            n, found.residual),
+                -1);
+  for (std::size_t k = 0; k < n; ++k) c.push[k] = c.now[k].force - c.before[k];
+  push_rhs(c.now, c.push);
+  if (!solve_blocks(s_, w_, b.x, false))
+    return fail(Status::not_converged, stage.t, "the linear solver did not converge", -1);
+  for (std::size_t k = 0; k < n; ++k)
+    c.now[k].u = c.was[k] + step * touch_velocity(c.now[k], w_.links, b.x.twist.data());
+  return true;
+}
+
+// What contacts did in a step along the velocities of its stage.
+void Stepper::book_touches(double h) {
+  double power = 0;
+  for (const Touch& t : w_.contacts->now) power += t.force.dot(t.u);
+  w_.contacts->work += h * power;
+}
+
+// Impulses x at the places of the step's end: on v_end and on all their velocities. Books what they take.
+bool Stepper::strike(const std::vector<Touch>& touches, const std::vector<Vec3>& x) {
+  Contacts& c = *w_.contacts;
+  Blocks& b = *w_.blocks;
+  for (Vec6& f : b.rhs.wrench) f.setZero();
+  for (Vec6& g : b.rhs.g) g.setZero();
+  std::fill(b.rhs.tau.begin(), b.rhs.tau.end(), 0.0);
+  push_rhs(touches, x);
+  if (!solve_blocks(s_, w_, b.x, true)) return false;
+  double work = 0;
+  for (std::size_t k = 0; k < touches.size(); ++k)
+    work += x[k].dot(touches[k].u + 0.5 * touch_velocity(touches[k], w_.links, b.x.twist.data()));
+  c.work += work;
+  for (std::size_t k = 0; k < w_.v_end.size(); ++k) w_.v_end[k] += b.x.a[k];
+  for (Touch& t : c.end) t.u += touch_velocity(t, w_.links, b.x.twist.data());
+  return true;
+}
+
+// Impacts of what came freely, one generation after the other: those that approach part, which may set others
+// on their way. By Newton's rule; where friction would make that gain energy, the impulse that stops them
+// times 1 + e, which never does (docs/theory/contact.md).
+bool Stepper::bounce(double threshold) {
+  Contacts& c = *w_.contacts;
+  const double e = s_.restitution;
+  if (!(e > 0)) return true;
+  for (int generation = 0; generation < most_generations; ++generation) {
+    c.hits.clear();
+    for (const Touch& t : c.end)
+      if (!(t.force[0] > 0) && t.u[0] < -threshold) c.hits.push_back(t);
+    const std::size_t n = c.hits.size();
+    if (n == 0) return true;
+    c.hit_forces.assemble(w_.links, c.response, c.hits);
+    c.free.resize(n), c.push.resize(n);
+    const auto impulses = [&](double rebound) {
+      for (std::size_t k = 0; k < n; ++k) {
+        c.free[k] = c.hits[k].u;
+        c.free[k][0] *= 1 + rebound;
+        c.hits[k].force.setZero();
+      }
+      const bool good = c.hit_forces.solve(1, c.free, c.hits).converged;
+      for (std::size_t k = 0; k < n; ++k) c.push[k] = c.hits[k].force;
+      return good;
+    };
+    if (!impulses(e)) return false;
+    c.before.assign(n, Vec3::Zero());
+    c.hit_forces.add_motion(1, c.push, c.before);
+    double gain = 0, most = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+      gain += c.push[k].dot(c.hits[k].u + 0.5 * c.before[k]);
+      most += std::abs(c.push[k].dot(c.hits[k].u));
+    }
+    if (gain > 1e-12 * most) {
+      if (!impulses(0)) return false;
+      for (Vec3& p : c.push) p *= 1 + e;
+    }
+    if (!strike(c.hits, c.push)) return false;
+  }
+  return true;
+}
+
+// All places at the step's end at rest against each other, or parting as they are to; what pushed in the step
+// counts to their impulse.
+bool Stepper::settle(double threshold) {
+  Contacts& c = *w_.contacts;
+  const std::size_t n = c.end.size();
+  c.free.resize(n), c.before.resize(n), c.push.resize(n);
+  for (std::size_t k = 0; k < n; ++k) {
+    const Touch& t = c.end[k];
+    c.free[k] = t.u;
+    c.before[k] = t.force;
+    if (!(s_.restitution > 0) || !(t.force[0] > 0)) continue;
+    const double approach = velocity_at_start(t);  // it was stopped within the step
+    if (approach < -threshold) c.free[k][0] += s_.restitution * approach;
+  }
+  for (Vec3& p : c.before) p = -p;
+  c.forces.add_motion(1, c.before, c.free);
+  const ContactReport found = c.forces.solve(1, c.free, c.end);
+  c.cone_violation = std::max(c.cone_violation, found.cone_violation);
+  if (!found.converged) return false;
+  for (std::size_t k = 0; k < n; ++k) c.push[k] = c.end[k].force + c.before[k];
+  return strike(c.end, c.push);
+}
+
+// Along the normal that it has at the end.
+double Stepper::velocity_at_start(const Touch& t) const {
+  const Contacts& c = *w_.contacts;
+  const auto of = [&](int link, const Vec3& p) -> Vec3 {
+    if (link < 0) return Vec3::Zero();
+    const LinkMotion& m = c.links[link];
+    return m.X_WM.R * (m.V.tail<3>() + m.V.head<3>().cross(p));
+  };
+  return t.axes.col(0).dot(of(t.link_a, t.p_a) - of(t.link_b, t.p_b));
+}
+
+// What contacts did in the step, all in all: a force and the impulse that makes good for it go together. They
+// give only where they push apart what overlaps.
+void Stepper::close_touch_books() {
+  const double work = std::exchange(w_.contacts->work, 0.0);
+  (work < 0 ? w_.dissipated : w_.work) += std::abs(work);
+}
+
+// Velocities at the end: nothing that the step closed approaches, what hits bounces.
+bool Stepper::finish_touches(double t, double h) {
+  Contacts& c = *w_.contacts;
+  c.end.clear();
+  c.overlap = 0;
+  if (c.pairs.empty()) return true;
+  remember(c.now, h);
+  multibody::kinematics(tree_, w_.q_end.data(), w_.v_end.data(), c.links_end, w_.workers.get());
+  place_solids(c.links_end, c.solids);
+  for (const CandidatePair& pair : c.pairs) find_touches(pair, c.links_end, c.end);
+  double speed = h * s_.model.gravity().value(t).norm();
+  for (Touch& x : c.end) {
+    x.u = touch_velocity(x, c.links_end);
+    speed = std::max(speed, x.u.norm());
+    c.overlap = std::max(c.overlap, -x.gap);
+    if (went_in(x)) return fail(Status::not_converged, t, "it goes into what it touches", x.link_a);
+  }
+  const double quiet = still * speed;
+  // Of interest: what pushed in the step, and what is there and goes on.
+  std::erase_if(c.end, [&](const Touch& x) {
+    return !(x.force[0] > 0) && !(x.u[0] < -quiet && x.gap <= 1e-3 * c.whole * -x.u[0] + 1e-9 * x.size);
+  });
+  const bool due = std::any_of(c.end.begin(), c.end.end(), [&](const Touch& x) {
+    const bool sticks = x.force.tail<2>().norm() < x.friction * x.force[0] * (1 - 1e-9);
+    return std::abs(x.u[0]) > quiet || (sticks && x.u.tail<2>().norm() > quiet);
+  });
+  if (!due) return true;
+  hold_for_impacts();
+  if (!factor_at_end()) return fail_pivot(t);
+  c.response.forget();
+  c.response.find(s_, w_, c.end);
+  c.response.forget();  // the next stage has another factor
+  c.forces.assemble(w_.links, c.response, c.end);
+  const double threshold = bounce_threshold();
+  if (bounce(threshold) && settle(threshold)) return true;
+  return fail(Status::not_converged, t, "the impulses of what touches do not converge", -1);
+}
+
+// Much deeper than where the step began, which a shorter one would have seen.
+bool Stepper::went_in(const Touch& t) const {
+  if (depth_ >= deepest_for_overlap || !(-t.gap > most_overlap * t.size)) return false;
+  double before = 0;
+  for (const Touch& s : w_.contacts->start)
+    if (s.a == t.a && s.b == t.b) before = std::max(before, -s.gap);
+  return -t.gap > before + most_overlap * t.size;
+}
+
+// The forces of the last step on the links as they stand, w_.links.
+void Stepper::add_kept_wrenches() {
+  for (std::size_t k = 0; k < state_.touching.size(); k += State::touching_width) {
+    const double* x = state_.touching.data() + k;
+    const Vec3 at(x[3], x[4], x[5]), force(x[6], x[7], x[8]);
+    for (int side = 0; side < 2; ++side) {
+      const BodyId body = s_.contacts.solids()[static_cast<std::size_t>(x[side])].body;
+      if (!body.valid() || s_.part_of[body.value] < 0) continue;
+      const Pose& X = w_.links[body.value].X_WM;
+      const Vec3 f = X.R.transpose() * (side == 0 ? force : Vec3(-force));
+      w_.wrench[body.value].head<3>() += (X.R.transpose() * (at - X.p)).cross(f);
+      w_.wrench[body.value].tail<3>() += f;
+    }
+  }
+}
+
+void Stepper::keep_touches(double h) {
+  state_.touching.clear();
+  state_.overlap = w_.contacts->overlap;
+  for (const Touch& t : w_.contacts->end) {
+    const Vec3 at = t.at - 0.5 * t.gap * t.axes.col(0), force = t.axes * t.force / h;
+    for (const double x : {static_cast<double>(t.a), static_cast<double>(t.b), static_cast<double>(t.feature),
+                           at[0], at[1], at[2], force[0], force[1], force[2]})
+      state_.touching.push_back(x);
+  }
+}
+
+}  // namespace limber::articulated

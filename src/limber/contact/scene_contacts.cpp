@@ -1,0 +1,107 @@
+#include "limber/contact/scene_contacts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "limber/contact/shape_geometry.h"
+#include "limber/math/numbers.h"
+#include "limber/math/so3.h"
+
+namespace limber::contact {
+namespace {
+
+double reach_of(const Geometry& geometry, const Pose& X) {
+  const Bounds box = bounds({geometry, Pose{}});
+  double reach = 0;
+  for (int corner = 0; corner < 8; ++corner) {
+    Vec3 at;
+    for (int i = 0; i < 3; ++i) at[i] = corner >> i & 1 ? box.high[i] : box.low[i];
+    reach = std::max(reach, (X * at).norm());
+  }
+  return reach;
+}
+
+// Groups of bodies that fixed joints hold together: 0 is the world's.
+std::vector<int> weld(const Model& model) {
+  std::vector<int> group(model.bodies().size());
+  int count = 0;
+  for (std::size_t b = 0; b < group.size(); ++b) {  // parents stand before their children
+    const Joint& j = model.joints()[b];
+    if (j.kind != JointKind::fixed)
+      group[b] = ++count;
+    else
+      group[b] = j.parent.valid() ? group[j.parent.value] : 0;
+  }
+  return group;
+}
+
+}  // namespace
+
+SceneContacts::SceneContacts(const Model& model, const std::vector<BeamLinks>& beams) {
+  const auto& contact = model.contact();
+  if (!contact) return;
+  self_ = contact->self;
+  for (const Plane& plane : contact->planes)
+    solids_.push_back({world, HalfSpace{}, {math::rotation_from_z(plane.normal.normalized()), plane.at}});
+  for (std::size_t b = 0; b < model.bodies().size(); ++b)
+    for (const Shape& shape : model.bodies()[b].shapes) {
+      Collidable out{BodyId{static_cast<int>(b)}, geometry_of(shape.geometry), shape.X_BG};
+      const Bounds box = bounds({out.geometry, Pose{}});
+      out.size = (box.high - box.low).norm();
+      out.reach = reach_of(out.geometry, out.X_BG);
+      solids_.push_back(std::move(out));
+    }
+  group_ = weld(model);
+  const auto group = [&](BodyId b) { return b.valid() ? group_[b.value] : 0; };
+  const auto join = [&](BodyId a, BodyId b) {
+    if (group(a) != group(b)) neighbours_.push_back(std::minmax(group(a), group(b)));
+  };
+  for (const Joint& j : model.joints())
+    if (j.kind != JointKind::fixed && j.kind != JointKind::free) join(j.child, j.parent);
+  for (const Loop& l : model.loops()) join(l.a, l.b);
+  std::sort(neighbours_.begin(), neighbours_.end());
+  on_beam_.resize(model.bodies().size());
+  for (std::size_t k = 0; k < beams.size(); ++k) {
+    const BeamLinks& beam = beams[k];
+    const double piece = beam.length / std::max<double>(1, static_cast<double>(beam.pieces.size()));
+    apart_.push_back(pi * beam.radius + piece);
+    root_group_.push_back(group(beam.pieces.front()));
+    for (std::size_t i = 0; i < beam.pieces.size(); ++i)
+      on_beam_[beam.pieces[i].value] = {static_cast<int>(k), piece * static_cast<double>(i),
+                                        piece * static_cast<double>(i + 1)};
+  }
+}
+
+bool SceneContacts::joined(int a, int b) const {
+  return std::binary_search(neighbours_.begin(), neighbours_.end(),
+                            std::pair<int, int>(std::minmax(a, b)));
+}
+
+bool SceneContacts::near_on_beam(BodyId a, BodyId b) const {
+  const auto place = [&](BodyId x) { return x.valid() ? on_beam_[x.value] : OnBeam{}; };
+  const OnBeam p = place(a), q = place(b);
+  if (p.beam >= 0 && q.beam >= 0 && !self_) return true;
+  if (p.beam >= 0 && p.beam == q.beam) return std::max(p.from - q.to, q.from - p.to) < apart_[p.beam];
+  const auto at_root = [&](const OnBeam& x, BodyId other) {
+    return x.beam >= 0 && x.from < apart_[x.beam] &&
+           root_group_[x.beam] == (other.valid() ? group_[other.value] : 0);
+  };
+  return at_root(p, b) || at_root(q, a);
+}
+
+bool SceneContacts::may_touch(int i, int k) const {
+  const BodyId a = solids_[i].body, b = solids_[k].body;
+  const int g = a.valid() ? group_[a.value] : 0, h = b.valid() ? group_[b.value] : 0;
+  return g != h && !joined(g, h) && !near_on_beam(a, b);
+}
+
+double SceneContacts::friction(const Model& model, int i, int k) const {
+  return model.friction_of({solids_[i].body, {}}, {solids_[k].body, {}});
+}
+
+std::string SceneContacts::name_of(const Model& model, int i) const {
+  const BodyId body = solids_[i].body;
+  return body.valid() ? "\"" + model.bodies()[body.value].name + "\"" : "a plane";
+}
+
+}  // namespace limber::contact
