@@ -13,9 +13,14 @@ using multibody::LinkMotion;
 
 namespace {
 
-constexpr int most_exact = 100;     // contacts of an island that are solved at once; more by sweeps
-constexpr int most_sweeps = 2000;
-constexpr double sweep_tolerance = 1e-11;  // of the largest velocity
+constexpr int most_exact = 24;      // contacts of an island that are solved at once, in one dense matrix
+constexpr int most_direct = 8000;   // … by a sparse one; more by sweeps
+constexpr int most_dense = 120;     // … where a sparse one does not get there
+constexpr double direct_tolerance = 1e-9;
+constexpr int most_newton = 150;
+constexpr double poor = 1e-3;  // a residual above this is no answer
+constexpr int most_sweeps = 1000;
+constexpr double sweep_tolerance = 1e-9;  // of the largest velocity
 
 Eigen::Matrix<double, 3, 6> rows_of(const Touch& t, const Vec3& origin, double sign) {
   Eigen::Matrix<double, 3, 6> of_twist;
@@ -151,6 +156,7 @@ void ContactForces::find_islands(const Response& Y, const std::vector<Touch>& to
 
 void ContactForces::assemble(const std::vector<LinkMotion>& links, const Response& Y,
                              const std::vector<Touch>& touches) {
+  Y_ = &Y;
   sides_.resize(2 * touches.size());
   for (std::size_t c = 0; c < touches.size(); ++c) {
     const Touch& t = touches[c];
@@ -198,6 +204,33 @@ void ContactForces::add_motion(double scale, const std::vector<Vec3>& x, std::ve
     }
 }
 
+void ContactForces::fill_primal(const std::vector<int>& members, double scale) {
+  // Parts of the island in the order in which they come; their touched links stand one after the other.
+  std::vector<int>& first = found_;  // (parts) place of the first link
+  first.assign(of_part_.size(), -1);
+  std::vector<int> parts;
+  int bodies = 0;
+  for (const int c : members)
+    for (int s = 0; s < 2; ++s) {
+      const int link = sides_[2 * static_cast<std::size_t>(c) + s].link;
+      if (link < 0) continue;
+      const int part = Y_->part_of(link);
+      if (first[part] >= 0) continue;
+      first[part] = bodies;
+      bodies += Y_->count(part);
+      parts.push_back(part);
+    }
+  primal_.begin(bodies);
+  for (const int part : parts) primal_.add_part(first[part], Y_->count(part), Y_->block(part), scale);
+  for (const int c : members) {
+    const Side *a = &sides_[2 * static_cast<std::size_t>(c)], *b = a + 1;
+    const auto place = [&](const Side& side) {
+      return side.link < 0 ? -1 : first[Y_->part_of(side.link)] + Y_->order(side.link);
+    };
+    primal_.add_contact({place(*a), place(*b), a->G, b->G});
+  }
+}
+
 void ContactForces::solve_island(const std::vector<int>& members, double scale,
                                  const std::vector<Vec3>& free, std::vector<Touch>& touches,
                                  ContactReport& report) {
@@ -222,16 +255,29 @@ void ContactForces::solve_island(const std::vector<int>& members, double scale,
   contact::FrictionReport found;
   if (static_cast<int>(n) <= most_exact) {
     found = friction_.solve(problem, {}, lambda_.data());
+  } else if (static_cast<int>(n) <= most_direct) {
+    fill_primal(members, scale);
+    found = primal_.solve(problem, direct_tolerance, most_newton, lambda_.data());
+    if (found.residual > 1e-7 && static_cast<int>(n) <= most_dense) {
+      kept_ = lambda_;
+      const contact::FrictionReport dense = friction_.solve(problem, {}, lambda_.data());
+      if (dense.residual < found.residual)
+        found = dense;
+      else
+        lambda_ = kept_;
+    }
   } else {
     double largest = 0;
     for (const double u : free_) largest = std::max(largest, std::abs(u));
-    found.iterations = sweeps_.solve(problem, sweep_tolerance * largest, most_sweeps, lambda_.data()).sweeps;
+    const contact::ConeReport swept =
+        sweeps_.solve_many(problem, sweep_tolerance * largest, most_sweeps, lambda_.data());
     contact::measure(problem, lambda_.data(), found);
+    found.iterations = swept.sweeps;
   }
   report.iterations = std::max(report.iterations, found.iterations);
   report.residual = std::max(report.residual, found.residual);
   report.cone_violation = std::max(report.cone_violation, found.cone_violation);
-  report.converged = report.converged && found.residual < 1e-5;
+  report.converged = report.converged && found.residual < poor;
   for (std::size_t k = 0; k < n; ++k)
     touches[members[k]].force = Vec3(lambda_[4 * k], lambda_[4 * k + 1], lambda_[4 * k + 2]);
 }

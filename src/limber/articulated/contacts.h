@@ -8,6 +8,7 @@
 #include "limber/contact/collide.h"
 #include "limber/contact/contact_cache.h"
 #include "limber/contact/friction.h"
+#include "limber/contact/primal_cone.h"
 #include "limber/contact/scene_contacts.h"
 #include "limber/multibody/block_system.h"
 
@@ -39,6 +40,10 @@ class Response {
   void find(const SystemData& s, WorkspaceData& w, const std::vector<Touch>& touches);
   void forget() { valid_ = false; }
   int part_of(int link) const { return part_[place_[link]]; }
+  int place(int link) const { return place_[link]; }
+  int order(int link) const { return order_[place_[link]]; }
+  int count(int part) const { return count_[part]; }
+  const Mat6* block(int part) const { return &Y_[first_[part]]; }
   const Mat6& operator()(int link, int by) const {
     const int p = place_[link], q = place_[by], k = part_[p];
     return Y_[first_[k] + static_cast<std::size_t>(order_[p]) * count_[k] + order_[q]];
@@ -77,9 +82,11 @@ class ContactForces {
     Eigen::Matrix<double, 3, 6> G;  // on the link's twist
   };
   void find_islands(const Response& Y, const std::vector<Touch>& touches);
+  void fill_primal(const std::vector<int>& members, double scale);
   void solve_island(const std::vector<int>& members, double scale, const std::vector<Vec3>& free,
                     std::vector<Touch>& touches, ContactReport& report);
 
+  const Response* Y_ = nullptr;
   std::vector<Side> sides_;              // (2 x touches)
   std::vector<std::vector<int>> of_part_;  // touches of each part
   std::vector<int> parent_;              // of parts, in islands
@@ -88,9 +95,11 @@ class ContactForces {
   contact::ContactMatrix W_, island_W_;  // of all; of one, scaled
   std::vector<int> place_;               // (touches) in its island
   std::vector<int> found_;
-  std::vector<double> free_, mu_, lambda_;
+  std::vector<double> free_, mu_, lambda_, kept_;
   contact::FrictionSolver friction_;
+  contact::PrimalCone primal_;
   contact::ConeSolver sweeps_;
+  std::vector<int> link_place_;          // (links of an island) in it
 };
 
 // Two solids that may touch in the step.

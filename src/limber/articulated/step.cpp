@@ -32,6 +32,7 @@ constexpr double stalled =
 // What an iteration may leave over, of the velocities: a hundred-thousandth of the step's own error, which is
 // of third order in h, within these bounds.
 constexpr double share_of_error = 1e-4, least_tolerance = 1e-12, most_tolerance = 1e-6;
+constexpr double of_contacts = 1e-8;       // their forces are known so well
 constexpr double least_of_fourth = 1e-14;  // stages are weighted by up to 8
 constexpr double shortest_part = 1e-6;     // of a step that is divided by error
 constexpr int most_parts = 20'000;         // of it that are tried: beyond that it hardly moves
@@ -261,6 +262,7 @@ bool Stepper::solve_stage(const Stage& stage) {
     report_.iterations = std::max(report_.iterations, iteration);
     if (!std::isfinite(change)) return fail_non_finite(stage.t);
     if (iteration == 1) tolerance = tolerance_of(scale > 0 ? change / scale : 0);
+    if (touches()) tolerance = std::max(tolerance, of_contacts);
     const bool done = change <= tolerance * scale || stands_still(iteration, change, previous, scale, h);
     if (!done && !touches()) w_.anderson.next(w_.a, w_.a_new);
     std::swap(w_.a, w_.a_new);

@@ -140,6 +140,91 @@ bool ConeSolver::jump(const ConeProblem& p, double* lambda) {
   return true;
 }
 
+// x = out − Σ γ Δout with the γ that makes |f − Σ γ Δf| least.
+void ConeSolver::extrapolate(const ConeProblem& p, double* lambda) {
+  const std::size_t n = 4 * static_cast<std::size_t>(p.contacts);
+  for (std::size_t i = 0; i < n; ++i) before_[i] = after_[i] - before_[i];  // f
+  if (!last_f_.empty()) {
+    newest_ = (newest_ + 1) % depth;
+    history_ = std::min(history_ + 1, depth);
+    out_[newest_].resize(n), f_[newest_].resize(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      out_[newest_][i] = after_[i] - last_out_[i];
+      f_[newest_][i] = before_[i] - last_f_[i];
+    }
+  }
+  last_out_.assign(after_.begin(), after_.end());
+  last_f_.assign(before_.begin(), before_.end());
+  std::copy(after_.begin(), after_.end(), lambda);
+  if (history_ == 0) return;
+  const auto dot = [&](const std::vector<double>& x, const std::vector<double>& y) {
+    double sum = 0;
+    for (int c = 0; c < p.contacts; ++c) {
+      const std::size_t i = 4 * static_cast<std::size_t>(c);
+      sum += weight_[c] * (x[i] * y[i] + (x[i + 1] * y[i + 1] + x[i + 2] * y[i + 2]));
+    }
+    return sum;
+  };
+  double A[depth * depth], b[depth];
+  const auto entry = [&](int k) { return (newest_ - k + depth) % depth; };
+  double trace = 0;
+  for (int i = 0; i < history_; ++i) {
+    b[i] = dot(f_[entry(i)], before_);
+    for (int k = 0; k <= i; ++k) A[i * history_ + k] = A[k * history_ + i] = dot(f_[entry(i)], f_[entry(k)]);
+    trace = std::max(trace, A[i * history_ + i]);
+  }
+  for (int i = 0; i < history_; ++i) A[i * history_ + i] += 1e-12 * trace;
+  if (!(trace > 0) || !gauss(history_, history_, A, b)) return;
+  for (int i = 0; i < history_; ++i) {
+    const std::vector<double>& d = out_[entry(i)];
+    for (std::size_t k = 0; k < n; ++k) lambda[k] -= b[i] * d[k];
+  }
+  for (int c = 0; c < p.contacts; ++c) {  // open ones stay open, the others within their disk
+    double* x = lambda + 4 * static_cast<std::size_t>(c);
+    x[0] = std::max(0.0, x[0]);
+    const double size = std::sqrt(x[1] * x[1] + x[2] * x[2]), limit = p.friction[c] * x[0];
+    if (size > limit) x[1] *= limit / size, x[2] *= limit / size;
+  }
+}
+
+ConeReport ConeSolver::solve_many(const ConeProblem& p, double tolerance, int max_sweeps, double* lambda) {
+  ConeReport report;
+  const auto size = 4 * static_cast<std::size_t>(p.contacts);
+  weight_.resize(static_cast<std::size_t>(p.contacts));
+  for (int c = 0; c < p.contacts; ++c) {
+    const double* d = p.W->values.data() + 16 * static_cast<std::size_t>(p.W->diagonal[c]);
+    weight_[c] = (d[0] + d[5] + d[10]) / 3;
+  }
+  history_ = 0;
+  last_f_.clear();
+  double best = 0;
+  int plain = 0;  // sweeps that are taken as they come
+  while (report.sweeps < max_sweeps) {
+    before_.assign(lambda, lambda + size);
+    ++report.sweeps;
+    report.change = sweep(p, lambda);
+    if (report.change <= tolerance) return report;
+    if (report.sweeps == 1 || report.change < best) {
+      best = report.change;
+      best_.assign(lambda, lambda + size);
+    } else if (plain == 0 && !(report.change < 4 * best)) {  // leads away: from the best, without a past
+      std::copy(best_.begin(), best_.end(), lambda);
+      history_ = 0;
+      last_f_.clear();
+      plain = 2 * depth;
+      continue;
+    }
+    if (plain > 0) {
+      --plain;
+      continue;
+    }
+    after_.assign(lambda, lambda + size);
+    extrapolate(p, lambda);
+  }
+  std::copy(best_.begin(), best_.end(), lambda);
+  return report;
+}
+
 ConeReport ConeSolver::solve(const ConeProblem& p, double tolerance, int max_sweeps, double* lambda) {
   ConeReport report;
   const auto size = 4 * static_cast<std::size_t>(p.contacts);

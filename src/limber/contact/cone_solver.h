@@ -39,8 +39,19 @@ class ConeSolver {
  public:
   // Improves `lambda` (contacts x 4) until no gap changes by more than `tolerance` [m] in a sweep.
   ConeReport solve(const ConeProblem& problem, double tolerance, int max_sweeps, double* lambda);
+  // The same for thousands of contacts: no equations at once, but sweeps that are extrapolated from the last
+  // few (Anderson 1965; Walker, Ni 2011), projected onto the cones and taken back where that leads away.
+  ConeReport solve_many(const ConeProblem& problem, double tolerance, int max_sweeps, double* lambda);
 
  private:
+  void extrapolate(const ConeProblem& problem, double* lambda);
+
+  static constexpr int depth = 8;
+  int history_ = 0, newest_ = 0;         // entries of the rings below
+  std::vector<double> weight_;           // (contacts) mobilities, which make forces comparable
+  std::vector<double> before_, after_;   // λ of the last sweep: what went in, what came out
+  std::vector<double> out_[depth], f_[depth];  // differences of what came out, and of the changes
+  std::vector<double> last_out_, last_f_, best_;
   bool jump(const ConeProblem& problem, double* lambda);
 
   std::vector<int> row_;                // (contacts) of the matrix; −1: open
