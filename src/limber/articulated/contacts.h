@@ -28,6 +28,7 @@ struct Touch {
   double gap = 0;                       // [m] now
   double gap_end = 0, found_at = 0;     // [m] at the step's end if it moves at this normal velocity [m/s]
   double friction = 0, size = 0;
+  double rebound = 0;         // [m/s] it shall part with
   Vec3 u = Vec3::Zero();      // [m/s] of a against b, in axes
   Vec3 force = Vec3::Zero();  // on a, in axes [N]; in impacts: impulse [N·s]
 };

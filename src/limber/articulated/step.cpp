@@ -158,8 +158,16 @@ int Stepper::too_much_at_once(double h) {
   return -1;
 }
 
+// Those of the step before; where something touches that may have been an impact's.
+void Stepper::guess_accelerations() {
+  if (touches())
+    std::fill(w_.a.begin(), w_.a.end(), 0.0);
+  else
+    std::copy(state_.a.begin(), state_.a.end(), w_.a.begin());
+}
+
 bool Stepper::solve_midpoint(double t, double h) {
-  std::copy(state_.a.begin(), state_.a.end(), w_.a.begin());
+  guess_accelerations();
   std::copy(state_.v.begin(), state_.v.end(), w_.v_base.begin());
   std::fill(w_.u_base.begin(), w_.u_base.end(), 0.0);
   if (!solve_stage({t + h / 2, h, 0.5, false, h})) return false;
@@ -189,7 +197,7 @@ static bool within_rounding(const SystemData& s, const std::vector<double>& befo
 }
 
 bool Stepper::solve_implicit_euler(double t, double h) {
-  std::copy(state_.a.begin(), state_.a.end(), w_.a.begin());
+  guess_accelerations();
   std::copy(state_.v.begin(), state_.v.end(), w_.v_base.begin());
   std::fill(w_.u_base.begin(), w_.u_base.end(), 0.0);
   if (!solve_stage({t + h, h, 1, true, h})) return false;
@@ -204,7 +212,7 @@ bool Stepper::solve_implicit_euler(double t, double h) {
 bool Stepper::solve_sdirk(double t, double h) {
   const double gamma = 1 - 1 / std::sqrt(2.0), rest = 1 - gamma;
   const Rows rows = closed_stages_ ? Rows::position : Rows::velocity;
-  std::copy(state_.a.begin(), state_.a.end(), w_.a.begin());
+  guess_accelerations();
   std::copy(state_.v.begin(), state_.v.end(), w_.v_base.begin());
   std::fill(w_.u_base.begin(), w_.u_base.end(), 0.0);
   if (!solve_stage({t + gamma * h, h, gamma, true, h, rows})) return false;

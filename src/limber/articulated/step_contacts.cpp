@@ -28,8 +28,10 @@ constexpr double slight_overlap = 1e-5;  // of the size: is closed at once
 constexpr double recovery = 0.2;         // of a larger one a step
 constexpr double most_turn = 0.5;        // [rad] in a step, next to something
 constexpr int most_detections = 3;       // in the iteration of a stage; then places keep to their points
+constexpr double unforeseen = 1e-6;      // of the size: an overlap at the end is looked at again
 constexpr double most_overlap = 0.02;    // of the size: more than that in a step is one too long
 constexpr int deepest_for_overlap = 5;   // it is halved for it so often at most
+constexpr double far_off = 1e-3;         // of the size: what was found in another motion is looked at again
 constexpr int most_splits = 12;          // of a step at impacts
 constexpr double shortest = 1e-3;        // of a step: no impact is waited for less
 constexpr int most_generations = 40;     // of impacts at one time
@@ -244,7 +246,10 @@ void Stepper::touch_at_stage(int iteration) {
   Contacts& c = *w_.contacts;
   if (c.pairs.empty()) return;
   const bool any = std::any_of(c.pairs.begin(), c.pairs.end(), [](const CandidatePair& p) { return p.smooth; });
-  if (iteration > most_detections || !any) {
+  const bool far = std::any_of(c.now.begin(), c.now.end(), [&](const Touch& t) {
+    return h_ * std::abs(touch_velocity(t, w_.links)[0] - t.found_at) > far_off * t.size;
+  });
+  if (!any || iteration > (far ? 3 : 1) * most_detections) {
     for (Touch& t : c.now) follow(t, w_.links);
     return;
   }
@@ -418,27 +423,50 @@ bool Stepper::bounce(double threshold) {
   return true;
 }
 
-// All places at the step's end at rest against each other, or parting as they are to; what pushed in the step
-// counts to their impulse.
+// All places at the step's end at rest against each other; what was stopped within the step parts at e times
+// the speed it came with, unless that would gain energy. What pushed in the step counts to their impulse.
 bool Stepper::settle(double threshold) {
   Contacts& c = *w_.contacts;
-  const std::size_t n = c.end.size();
-  c.free.resize(n), c.before.resize(n), c.push.resize(n);
-  for (std::size_t k = 0; k < n; ++k) {
-    const Touch& t = c.end[k];
-    c.free[k] = t.u;
-    c.before[k] = t.force;
+  bool rebounds = false;
+  for (Touch& t : c.end) {
+    t.rebound = 0;
     if (!(s_.restitution > 0) || !(t.force[0] > 0)) continue;
-    const double approach = velocity_at_start(t);  // it was stopped within the step
-    if (approach < -threshold) c.free[k][0] += s_.restitution * approach;
+    const double approach = velocity_at_start(t);
+    if (approach < -threshold) t.rebound = -s_.restitution * approach, rebounds = true;
   }
-  for (Vec3& p : c.before) p = -p;
-  c.forces.add_motion(1, c.before, c.free);
+  c.before.resize(c.end.size());
+  for (std::size_t k = 0; k < c.end.size(); ++k) c.before[k] = c.end[k].force;
+  if (!find_settling()) return false;
+  if (rebounds) {
+    c.was.assign(c.end.size(), Vec3::Zero());
+    c.forces.add_motion(1, c.push, c.was);
+    double gain = c.work, most = std::abs(c.work);
+    for (std::size_t k = 0; k < c.end.size(); ++k) {
+      const double work = c.push[k].dot(c.end[k].u + 0.5 * c.was[k]);
+      gain += work, most += std::abs(work);
+    }
+    if (gain > 1e-12 * most) {
+      for (std::size_t k = 0; k < c.end.size(); ++k) c.end[k].rebound = 0, c.end[k].force = c.before[k];
+      if (!find_settling()) return false;
+    }
+  }
+  return strike(c.end, c.push);
+}
+
+// Impulses of all places so that none approaches, into their forces; what they add to c.before into c.push.
+bool Stepper::find_settling() {
+  Contacts& c = *w_.contacts;
+  const std::size_t n = c.end.size();
+  c.free.resize(n), c.push.resize(n);
+  for (std::size_t k = 0; k < n; ++k) {
+    c.free[k] = c.end[k].u;
+    c.free[k][0] -= c.end[k].rebound;
+  }
+  c.forces.add_motion(-1, c.before, c.free);
   const ContactReport found = c.forces.solve(1, c.free, c.end);
   c.cone_violation = std::max(c.cone_violation, found.cone_violation);
-  if (!found.converged) return false;
-  for (std::size_t k = 0; k < n; ++k) c.push[k] = c.end[k].force + c.before[k];
-  return strike(c.end, c.push);
+  for (std::size_t k = 0; k < n; ++k) c.push[k] = c.end[k].force - c.before[k];
+  return found.converged;
 }
 
 // Along the normal that it has at the end.
@@ -468,7 +496,14 @@ bool Stepper::finish_touches(double t, double h) {
   remember(c.now, h);
   multibody::kinematics(tree_, w_.q_end.data(), w_.v_end.data(), c.links_end, w_.workers.get());
   place_solids(c.links_end, c.solids);
-  for (const CandidatePair& pair : c.pairs) find_touches(pair, c.links_end, c.end);
+  bool surprised = false;
+  for (CandidatePair& pair : c.pairs) {
+    const std::size_t first = c.end.size();
+    find_touches(pair, c.links_end, c.end);
+    for (std::size_t k = first; k < c.end.size() && !pair.smooth; ++k)
+      if (-c.end[k].gap > unforeseen * c.end[k].size) surprised = pair.smooth = true;
+  }
+  if (surprised && !second_look_) return look_again(t - h, h);
   double speed = h * s_.model.gravity().value(t).norm();
   for (Touch& x : c.end) {
     x.u = touch_velocity(x, c.links_end);
@@ -495,6 +530,14 @@ bool Stepper::finish_touches(double t, double h) {
   const double threshold = bounce_threshold();
   if (bounce(threshold) && settle(threshold)) return true;
   return fail(Status::not_converged, t, "the impulses of what touches do not converge", -1);
+}
+
+// Where a step began was no guide to where it ended: once more, by the places that it comes to.
+bool Stepper::look_again(double t, double h) {
+  second_look_ = true;
+  const bool good = attempt(t, h);
+  second_look_ = false;
+  return good;
 }
 
 // Much deeper than where the step began, which a shorter one would have seen.

@@ -49,6 +49,7 @@ class Stepper {
   bool solve(double t, double h);
   bool solve_euler(double t, double h);
   int too_much_at_once(double h);
+  void guess_accelerations();
   bool solve_midpoint(double t, double h);
   bool solve_implicit_euler(double t, double h);
   bool solve_sdirk(double t, double h);
@@ -141,9 +142,11 @@ class Stepper {
   bool strike(const std::vector<Touch>& touches, const std::vector<Vec3>& x);
   bool bounce(double threshold);
   bool settle(double threshold);
+  bool find_settling();
   double velocity_at_start(const Touch& t) const;
   bool finish_touches(double t, double h);
   bool went_in(const Touch& t) const;
+  bool look_again(double t, double h);
   void add_kept_wrenches();
   void keep_touches(double h);
   bool touches() const { return w_.contacts && !w_.contacts->now.empty(); }
@@ -175,6 +178,7 @@ class Stepper {
   double gain_ = 0;               // [J] that the attempt made of nothing
   double moving_ = 0;             // [J] kinetic in the attempt, and what springs took or gave
   bool tension_ = false;          // its stiffness is in the matrix of the iteration
+  bool second_look_ = false;      // the attempt is made once more, by the places that it came to
   bool closed_stages_ = false;    // sdirk with loops closed at its stages, also for midpoint
 };
 
