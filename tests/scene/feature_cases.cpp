@@ -386,6 +386,9 @@ std::vector<FeatureCase> feature_cases() {
   add("probe of contact: count, overlap", lying("", "", "probes:\n  - §contact.count\n"), lying(""));
   add("probe of contact: count, overlap", lying("", "", "probes:\n  - §contact.overlap\n"), lying(""));
   add("probe of contact: count, overlap", sliding("", "", "probes:\n  - §contact.count\n"), sliding(""));
+  for (const char* q : {"force", "slip"})
+    add("probe of what touches a body: force, slip",
+        sliding("", "", "probes:\n  - §block.contact." + std::string(q) + "\n"), sliding(""));
   const auto crossed = [](const std::string& contact) {
     return cord(
         "    velocity: [0, 0, -1 m/s]\n  bar:\n    path: [[10 cm, -10 cm, -1.2 cm], [10 cm, 10 cm, -1.2 "

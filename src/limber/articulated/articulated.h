@@ -97,9 +97,10 @@ struct State {
   double made = 0;                  // [J] out of nothing by the integrator, less what it lost by mistake
   double at_stake = 0;              // [J] most that moved in a step so far
   std::vector<double> works;        // [J] of each load as written, drive and given motion; empty: not asked
-  // What touches, touching_width numbers each: two solids, the feature, where, the force [N] in the world.
+  // What touches, touching_width numbers each: two solids, the feature, where, the force [N] and the normal
+  // in the world.
   std::vector<double> touching;
-  static constexpr std::size_t touching_width = 9;
+  static constexpr std::size_t touching_width = 12;
   double overlap = 0;  // [m] the deepest that the last step left
   std::string save() const;  // bytes
   void load(const std::string& bytes);  // throws std::invalid_argument if they are no state of this size

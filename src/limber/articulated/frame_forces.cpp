@@ -22,7 +22,7 @@ namespace {
 
 constexpr double touching = 1e-9;  // of a bound: how near is there
 // [s] Accelerations of given motions are differences over a twentieth of it: exact to 1e-8 at 1 kHz, to 1e-11
-// at 1 Hz.
+// at 1 Hz. No more than a step: a motion in another unit of time has the same.
 constexpr double given_over = 4e-4;
 
 // Wrenches of the loops, on b about the closing joint and on both links.
@@ -125,7 +125,8 @@ void Stepper::lock_at_frame() {
     JointLock& lock = lock_of(m.link);
     lock.rows = tree_[m.link].dofs;
     lock.C.setIdentity();
-    lock.g = prescribed_acceleration(m, state_.t, given_over);
+    const double step = state_.step > 0 ? state_.t / static_cast<double>(state_.step) : given_over;
+    lock.g = prescribed_acceleration(m, state_.t, std::min(given_over, step));
   }
   for (std::size_t l = 0; l < s_.limits.size(); ++l) {
     if (!w_.limit_active[l] || s_.limits[l].loop >= 0) continue;

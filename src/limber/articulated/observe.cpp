@@ -153,6 +153,25 @@ struct Observer : observe::Source {
     return {static_cast<int>(state.touching.size() / State::touching_width), state.overlap};
   }
 
+  observe::TouchReading touch(BodyId id) const override {
+    observe::TouchReading out;
+    for (std::size_t k = 0; k < state.touching.size(); k += State::touching_width) {
+      const double* x = state.touching.data() + k;
+      const auto body = [&](int side) { return s.contacts.solids()[static_cast<std::size_t>(x[side])].body; };
+      if (body(0) != id && body(1) != id) continue;
+      const Vec3 at(x[3], x[4], x[5]), force(x[6], x[7], x[8]), n(x[9], x[10], x[11]);
+      const auto velocity_of = [&](BodyId b) -> Vec3 {
+        if (!b.valid()) return Vec3::Zero();
+        const LinkMotion& m = links[b.value];
+        return m.X_WM.R * m.V.tail<3>() + (m.X_WM.R * m.V.head<3>()).cross(at - m.X_WM.p);
+      };
+      const Vec3 u = velocity_of(body(0)) - velocity_of(body(1));
+      out.force += body(0) == id ? force : Vec3(-force);
+      out.slip = std::max(out.slip, (u - n.dot(u) * n).norm());
+    }
+    return out;
+  }
+
   // On the road between the two links that bear it: x along the road, z as near to up as can be.
   Pose rider_pose(int index) const {
     const CompiledRider& r = s.riders[index];

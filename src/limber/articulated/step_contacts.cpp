@@ -30,10 +30,12 @@ constexpr double most_turn = 0.5;        // [rad] in a step, next to something
 constexpr int most_detections = 3;       // in the iteration of a stage; then places keep to their points
 constexpr double unforeseen = 1e-6;      // of the size: an overlap at the end is looked at again
 constexpr double most_overlap = 0.02;    // of the size: more than that in a step is one too long
-constexpr int deepest_for_overlap = 5;   // it is halved for it so often at most
+constexpr int deepest_for_overlap = 8;   // it is halved for it so often at most
 constexpr double far_off = 1e-3;         // of the size: what was found in another motion is looked at again
 constexpr int most_splits = 12;          // of a step at impacts
 constexpr double shortest = 1e-3;        // of a step: no impact is waited for less
+constexpr double before_hit = 1e-6;      // of the way: so that nothing pushes before it bounces
+constexpr double closed = 1e-9;          // of the size: a gap that is none
 constexpr int most_generations = 40;     // of impacts at one time
 constexpr double still = 1e-10;          // of the speeds: is no velocity
 
@@ -195,7 +197,7 @@ double Stepper::time_of_impact(double h) {
     const double a = touch_velocity(t, c.links, w_.blocks->twist.data())[0], d = u * u - 2 * a * t.gap;
     if (d < 0) continue;
     const double tau = 2 * t.gap / (-u + std::sqrt(d));
-    if (tau > shortest * c.whole) first = std::min(first, tau);
+    if (tau > shortest * c.whole) first = std::min(first, (1 - before_hit) * tau);
   }
   return first < (1 - shortest) * h ? first : h;
 }
@@ -493,6 +495,11 @@ bool Stepper::finish_touches(double t, double h) {
   c.end.clear();
   c.overlap = 0;
   if (c.pairs.empty()) return true;
+  for (const Touch& x : c.now)
+    for (const int link : {x.link_a, x.link_b})
+      if (link >= 0 && x.force[0] > 0 && depth_ < deepest_for_overlap &&
+          h * w_.links[link].V.head<3>().norm() > most_turn)
+        return fail(Status::not_converged, t, "it turns too far in a step while it touches something", link);
   remember(c.now, h);
   multibody::kinematics(tree_, w_.q_end.data(), w_.v_end.data(), c.links_end, w_.workers.get());
   place_solids(c.links_end, c.solids);
@@ -503,6 +510,8 @@ bool Stepper::finish_touches(double t, double h) {
     for (std::size_t k = first; k < c.end.size() && !pair.smooth; ++k)
       if (-c.end[k].gap > unforeseen * c.end[k].size) surprised = pair.smooth = true;
   }
+  if (const int link = went_through(); link >= 0)
+    return fail(Status::not_converged, t, "it goes through something", link);
   if (surprised && !second_look_) return look_again(t - h, h);
   double speed = h * s_.model.gravity().value(t).norm();
   for (Touch& x : c.end) {
@@ -512,9 +521,11 @@ bool Stepper::finish_touches(double t, double h) {
     if (went_in(x)) return fail(Status::not_converged, t, "it goes into what it touches", x.link_a);
   }
   const double quiet = still * speed;
-  // Of interest: what pushed in the step, and what is there and goes on.
+  // Of interest: what pushed in the step; and where nothing pushes a pair, what is there and goes on.
   std::erase_if(c.end, [&](const Touch& x) {
-    return !(x.force[0] > 0) && !(x.u[0] < -quiet && x.gap <= 1e-3 * c.whole * -x.u[0] + 1e-9 * x.size);
+    if (x.force[0] > 0) return false;
+    const bool hits = x.u[0] < -quiet && x.gap <= 1e-3 * c.whole * -x.u[0];
+    return !(hits || x.gap <= closed * x.size) || pushed(x.a, x.b);
   });
   const bool due = std::any_of(c.end.begin(), c.end.end(), [&](const Touch& x) {
     const bool sticks = x.force.tail<2>().norm() < x.friction * x.force[0] * (1 - 1e-9);
@@ -532,12 +543,35 @@ bool Stepper::finish_touches(double t, double h) {
   return fail(Status::not_converged, t, "the impulses of what touches do not converge", -1);
 }
 
+bool Stepper::pushed(int a, int b) const {
+  return std::any_of(w_.contacts->now.begin(), w_.contacts->now.end(),
+                     [&](const Touch& t) { return t.a == a && t.b == b && t.force[0] > 0; });
+}
+
 // Where a step began was no guide to where it ended: once more, by the places that it comes to.
 bool Stepper::look_again(double t, double h) {
   second_look_ = true;
   const bool good = attempt(t, h);
   second_look_ = false;
   return good;
+}
+
+// A link that a step brought to the other side of what was in front of it; −1: none. Seen from the middle of
+// the solids: what only passes by costs shorter steps, no more.
+int Stepper::went_through() const {
+  const Contacts& c = *w_.contacts;
+  if (depth_ >= deepest_for_overlap) return -1;
+  const auto middle = [&](int solid, const std::vector<LinkMotion>& links) -> Vec3 {
+    const contact::Collidable& s = s_.contacts.solids()[solid];
+    return s.body.valid() ? Vec3(links[s.body.value].X_WM * (tree_[s.body.value].X_MB * s.X_BG.p)) : s.X_BG.p;
+  };
+  for (const Touch& t : c.start) {
+    const Vec3 n = t.axes.col(0);
+    const double before = n.dot(middle(t.a, c.links) - middle(t.b, c.links)),
+                 after = n.dot(middle(t.a, c.links_end) - middle(t.b, c.links_end));
+    if (before > 0 && t.gap > 0 && after < -1e-3 * t.size) return t.link_a >= 0 ? t.link_a : t.link_b;
+  }
+  return -1;
 }
 
 // Much deeper than where the step began, which a shorter one would have seen.
@@ -571,7 +605,8 @@ void Stepper::keep_touches(double h) {
   for (const Touch& t : w_.contacts->end) {
     const Vec3 at = t.at - 0.5 * t.gap * t.axes.col(0), force = t.axes * t.force / h;
     for (const double x : {static_cast<double>(t.a), static_cast<double>(t.b), static_cast<double>(t.feature),
-                           at[0], at[1], at[2], force[0], force[1], force[2]})
+                           at[0], at[1], at[2], force[0], force[1], force[2], t.axes(0, 0), t.axes(1, 0),
+                           t.axes(2, 0)})
       state_.touching.push_back(x);
   }
 }

@@ -146,6 +146,8 @@ class Stepper {
   double velocity_at_start(const Touch& t) const;
   bool finish_touches(double t, double h);
   bool went_in(const Touch& t) const;
+  int went_through() const;
+  bool pushed(int a, int b) const;
   bool look_again(double t, double h);
   void add_kept_wrenches();
   void keep_touches(double h);

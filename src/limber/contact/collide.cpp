@@ -56,7 +56,7 @@ void OnPlane::cylinder(const Cylinder& c, const Pose& B) const {
              end = B.p + 0.5 * low * c.length * axis;
   const double l = across.norm();
   const Vec3 down = l > 1e-12 ? Vec3(-c.radius / l * across) : Vec3(c.radius * B.R.col(0));
-  for (std::uint32_t i = 0; i < 6; ++i) {
+  for (std::uint32_t i = 0; i < 6 && std::abs(along) > 0.5; ++i) {  // one that lies rolls over its rims
     const Vec3 at = c.radius * (ring[i][0] * B.R.col(0) + ring[i][1] * B.R.col(1));
     if ((at - down).squaredNorm() > 1e-6 * c.radius * c.radius) point(end + at, 0, i + (low > 0 ? 6 : 0));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "limber/contact/collide.h"
 #include "limber/contact/shape_geometry.h"
 #include "limber/math/numbers.h"
 #include "limber/math/so3.h"
@@ -60,6 +61,7 @@ SceneContacts::SceneContacts(const Model& model, const std::vector<BeamLinks>& b
     if (j.kind != JointKind::fixed && j.kind != JointKind::free) join(j.child, j.parent);
   for (const Loop& l : model.loops()) join(l.a, l.b);
   std::sort(neighbours_.begin(), neighbours_.end());
+  leave_out_drawn_through(model);
   on_beam_.resize(model.bodies().size());
   for (std::size_t k = 0; k < beams.size(); ++k) {
     const BeamLinks& beam = beams[k];
@@ -70,6 +72,29 @@ SceneContacts::SceneContacts(const Model& model, const std::vector<BeamLinks>& b
       on_beam_[beam.pieces[i].value] = {static_cast<int>(k), piece * static_cast<double>(i),
                                         piece * static_cast<double>(i + 1)};
   }
+}
+
+// A rod on a hinge in the wall goes through the wall, but not through what stands on the floor.
+void SceneContacts::leave_out_drawn_through(const Model& model) {
+  const std::vector<Pose> X = model.initial_poses();
+  const auto placed = [&](int i) {
+    const Collidable& c = solids_[i];
+    return Solid{c.geometry, c.body.valid() ? X[c.body.value] * c.X_BG : c.X_BG};
+  };
+  const auto group = [&](int i) { return solids_[i].body.valid() ? group_[solids_[i].body.value] : 0; };
+  Collider scratch;
+  Manifold found;
+  for (int i = 0; i < static_cast<int>(solids_.size()); ++i) {
+    if (group(i) == 0 || !joined(0, group(i))) continue;
+    for (int k = 0; k < static_cast<int>(solids_.size()); ++k) {
+      if (group(k) != 0) continue;
+      collide(placed(i), placed(k), 0, scratch, found);
+      double gap = 0;
+      for (int p = 0; p < found.count; ++p) gap = std::min(gap, found.points[p].gap);
+      if (gap < -1e-6 * solids_[i].size) drawn_through_.push_back(std::minmax(i, k));
+    }
+  }
+  std::sort(drawn_through_.begin(), drawn_through_.end());
 }
 
 bool SceneContacts::joined(int a, int b) const {
@@ -92,7 +117,10 @@ bool SceneContacts::near_on_beam(BodyId a, BodyId b) const {
 bool SceneContacts::may_touch(int i, int k) const {
   const BodyId a = solids_[i].body, b = solids_[k].body;
   const int g = a.valid() ? group_[a.value] : 0, h = b.valid() ? group_[b.value] : 0;
-  return g != h && !joined(g, h) && !near_on_beam(a, b);
+  if (g == h || near_on_beam(a, b)) return false;
+  if (!joined(g, h)) return true;
+  return (g == 0 || h == 0) && !std::binary_search(drawn_through_.begin(), drawn_through_.end(),
+                                                   std::pair<int, int>(std::minmax(i, k)));
 }
 
 double SceneContacts::friction(const Model& model, int i, int k) const {

@@ -1,8 +1,9 @@
 // What of a scene may touch what: the shapes of its bodies and planes, and the pairs that contact looks at.
 //
 // Not looked at: two that stand still; two shapes of one body or of bodies that are welded together; bodies
-// that a joint, a loop or a tie joins, which are drawn through each other; pieces of one beam that are nearer
-// along it than a bend of its own thickness, and those near its root against what it starts from.
+// that a joint, a loop or a tie joins, which are drawn through each other, and of one that is joined to what
+// stands, what it overlaps at the start; pieces of one beam that are nearer along it than a bend of its own
+// thickness, and those near its root against what it starts from.
 #pragma once
 
 #include <vector>
@@ -39,6 +40,7 @@ class SceneContacts {
   std::string name_of(const Model& model, int i) const;  // "box" in quotes, or a plane
 
  private:
+  void leave_out_drawn_through(const Model& model);
   bool joined(int group_a, int group_b) const;
   bool self_ = true;  // beams touch themselves and each other
   bool near_on_beam(BodyId a, BodyId b) const;
@@ -50,6 +52,7 @@ class SceneContacts {
   std::vector<Collidable> solids_;
   std::vector<int> group_;                     // (bodies) what is welded together; 0: the world
   std::vector<std::pair<int, int>> neighbours_;  // groups that something joins, sorted
+  std::vector<std::pair<int, int>> drawn_through_;  // solids, sorted
   std::vector<OnBeam> on_beam_;                // (bodies)
   std::vector<double> apart_;                  // (beams) [m] along it: nearer pieces do not touch
   std::vector<int> root_group_;                // (beams)

@@ -354,6 +354,7 @@ const Feature table[] = {
   {"probe of a section: tension, curvature, twist, moment, torque", "yyyyy..", of_probes<Told::section>, Told::section},
   {"probe of the force in a section", "yyy....", of_probes<Told::section_force>, Told::section_force},
   {"probe of contact: count, overlap", ".y.y.y.", of_probes<Told::contact>, Told::contact},
+  {"probe of what touches a body: force, slip", ".y.....", of_probes<Told::touch>, Told::touch},
 };
 // clang-format on
 

@@ -58,6 +58,7 @@ std::string example_of(const QuantityInfo& row) {
       case Told::section_force:
         return "beam@0.5.";
       case Told::momentum:
+      case Told::touch:
         return "body.";
       case Told::load_work:
         return "load.";

@@ -52,7 +52,9 @@ enum class Quantity : std::uint8_t {
   drive_work,
   load_work,
   section_force,
-  section_moment
+  section_moment,
+  contact_force,
+  contact_slip
 };
 
 // What a method must know to tell a quantity: methods differ by these, never by single quantities
@@ -79,7 +81,8 @@ enum class Told : std::uint8_t {
   kinetic,
   ledger,  // what was given and taken since the start
   total_momentum,
-  contact
+  contact,
+  touch  // what touches a body
 };
 
 // What a probe names: the key of its mapping; `whole`: nothing. A support is a joint, a tie or a beam.
@@ -148,6 +151,8 @@ inline constexpr QuantityInfo quantity_table[] = {
   {Quantity::load_work, "load_work", "work", Told::load_work, Components::one, "J", "", "of the load since the start"},
   {Quantity::section_force, "section_force", "section.force", Told::section_force, Components::xyz, "N", "", "that the part beyond pulls with, in the axes of `rotation`: tension, shear, shear"},
   {Quantity::section_moment, "section_moment", "section.moment", Told::section, Components::xyz, "N m", "", "that the part beyond turns with, in the axes of `rotation`: torque, bending, bending"},
+  {Quantity::contact_force, "contact_force", "contact.force", Told::touch, Components::xyz, "N", "", "of all that touches the body, on it, world axes"},
+  {Quantity::contact_slip, "contact_slip", "contact.slip", Told::touch, Components::one, "m/s", "", "the fastest of what slides along the body"},
 };
 // clang-format on
 
@@ -156,7 +161,7 @@ constexpr bool rows_are_in_order() {
   std::size_t at = 0;
   for (const QuantityInfo& row : quantity_table)
     if (static_cast<std::size_t>(row.quantity) != at++) return false;
-  return at == static_cast<std::size_t>(Quantity::section_moment) + 1;
+  return at == static_cast<std::size_t>(Quantity::contact_slip) + 1;
 }
 static_assert(rows_are_in_order());
 
@@ -169,6 +174,7 @@ constexpr Subject subject_of(Told told) {
     case Told::motion:
     case Told::acceleration:
     case Told::momentum:
+    case Told::touch:
     case Told::section:
     case Told::section_force:
       return Subject::place;

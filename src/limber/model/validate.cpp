@@ -537,7 +537,8 @@ class Checker {
           check_attachment("probe", p.name, "", p.at);
           if (is_of_section(p.told()) && !p.at.beam.valid() && !p.beam.valid())
             add("probe", p.name, "", "must lie on a beam");
-          if (p.told() == Told::momentum && (!p.at.body.valid() || p.at.beam.valid() || !p.at.p.isZero(0)))
+          if ((p.told() == Told::momentum || p.told() == Told::touch) &&
+              (!p.at.body.valid() || p.at.beam.valid() || !p.at.p.isZero(0)))
             add("probe", p.name, "", "must be of a whole body");
           break;
         case Subject::joint:

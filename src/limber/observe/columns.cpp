@@ -107,6 +107,10 @@ Values values_of(const Probe& p, const Source& source) {
       return source.contact().count;
     case Quantity::overlap:
       return source.contact().overlap;
+    case Quantity::contact_force:
+      return source.touch(p.at.body).force;
+    case Quantity::contact_slip:
+      return source.touch(p.at.body).slip;
     case Quantity::momentum:
       return source.momentum(p.at.body).linear;
     case Quantity::angular_momentum:

@@ -56,6 +56,12 @@ struct ContactReading {
   double overlap = 0;  // [m] deepest
 };
 
+// Of all that touches a body.
+struct TouchReading {
+  Vec3 force = Vec3::Zero();  // [N] on it, world axes
+  double slip = 0;            // [m/s] the fastest
+};
+
 class Source {
  public:
   virtual ~Source() = default;
@@ -84,6 +90,7 @@ class Source {
   virtual result::Energy energy() const = 0;
   virtual Ledger ledger() const;
   virtual ContactReading contact() const;
+  virtual TouchReading touch(BodyId id) const;
 
   Vec3 point(const Attachment& at) const { return at.on_world() ? at.p : position(at); }
 };

@@ -72,7 +72,8 @@ bool resolve(const Reader& reader, const QuantityInfo& row, std::string_view sub
     case Subject::place: {
       const auto at = reader.find_place(subject, note);
       if (at) probe.at = *at;
-      if (row.told == Told::momentum) return at && at->body.valid() && at->p.isZero(0);
+      if (row.told == Told::momentum || row.told == Told::touch)
+        return at && at->body.valid() && at->p.isZero(0);
       if (!is_of_section(row.told)) return at.has_value();
       note.clear();
       return at && at->beam.valid();
