@@ -14,7 +14,7 @@ QUESTIONS = [(8, "run articulated", "mechanism"), (3, "static articulated", "mec
              (3, "run adaptive", "mechanism"), (2, "static chain", "beams"), (2, "static articulated", "beams"),
              (2, "run articulated", "beams"), (1, "run rom", "beams"), (1, "run adaptive", "beams"),
              (4, "run thread", "threads"), (2, "static thread", "threads"), (1, "run articulated", "links"),
-             (1, "run adaptive", "links"), (1, "static articulated", "links"), (1, "run rom", "touching"),
+             (1, "run adaptive", "links"), (1, "static articulated", "links"), (1, "run rom", "touching"), (2, "run articulated", "touching"),
              (2, "history chain", "histories"), (1, "run articulated", "shorts"), (1, "static articulated", "shorts"),
              (1, "run adaptive", "shorts")]
 

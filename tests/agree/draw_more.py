@@ -69,7 +69,7 @@ def toy(rng):
 
 
 def touching(rng, question):
-    """An arm that is reduced, and bodies that fall on ground and on each other."""
+    """An arm, and bodies that fall on ground and on each other."""
     takes = Takes(question)
     scene = new_scene(rng)
     add_tree(rng, scene, takes, rng.randint(1, 2), {None: [0, 0, 0.5]})
@@ -99,5 +99,5 @@ def touching(rng, question):
         scene["contact"]["restitution"] = rng.uniform(0, 0.8)
     scene["joints"] = dict(scene["joints"])
     finish(rng, scene, takes)
-    scene["run"]["rom"].pop("modes", None)
+    scene["run"].get("rom", {}).pop("modes", None)
     return scene

@@ -521,11 +521,11 @@ bool Stepper::finish_touches(double t, double h) {
     if (went_in(x)) return fail(Status::not_converged, t, "it goes into what it touches", x.link_a);
   }
   const double quiet = still * speed;
-  // Of interest: what pushed in the step; and where nothing pushes a pair, what is there and goes on.
+  // Of interest: what pushed in the step, and what is there and goes on.
   std::erase_if(c.end, [&](const Touch& x) {
     if (x.force[0] > 0) return false;
     const bool hits = x.u[0] < -quiet && x.gap <= 1e-3 * c.whole * -x.u[0];
-    return !(hits || x.gap <= closed * x.size) || pushed(x.a, x.b);
+    return !(hits || x.gap <= closed * x.size);
   });
   const bool due = std::any_of(c.end.begin(), c.end.end(), [&](const Touch& x) {
     const bool sticks = x.force.tail<2>().norm() < x.friction * x.force[0] * (1 - 1e-9);
@@ -541,11 +541,6 @@ bool Stepper::finish_touches(double t, double h) {
   const double threshold = bounce_threshold();
   if (bounce(threshold) && settle(threshold)) return true;
   return fail(Status::not_converged, t, "the impulses of what touches do not converge", -1);
-}
-
-bool Stepper::pushed(int a, int b) const {
-  return std::any_of(w_.contacts->now.begin(), w_.contacts->now.end(),
-                     [&](const Touch& t) { return t.a == a && t.b == b && t.force[0] > 0; });
 }
 
 // Where a step began was no guide to where it ended: once more, by the places that it comes to.

@@ -147,7 +147,6 @@ class Stepper {
   bool finish_touches(double t, double h);
   bool went_in(const Touch& t) const;
   int went_through() const;
-  bool pushed(int a, int b) const;
   bool look_again(double t, double h);
   void add_kept_wrenches();
   void keep_touches(double h);
