@@ -197,6 +197,7 @@ void measure_size(SystemData& s) {
   const std::vector<Pose> X_WB = s.model.initial_poses();
   for (int i = 0; i < s.tree.size(); ++i) {
     if (multibody::stands(s.tree, i)) continue;
+    s.moving_mass += s.tree[i].inertia.m;
     points.emplace_back(X_WB[i] * s.model.bodies()[i].inertia.com());
     points.emplace_back((X_WB[i] * s.tree[i].X_MB.inverse()).p);
   }

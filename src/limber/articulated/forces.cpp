@@ -2,7 +2,6 @@
 // positive semidefinite parts), a joint contributes τ = f − ahead·K v and B = d·D + k·K; a body likewise with
 // its twist.
 #include <algorithm>
-#include <cstring>
 
 #include "limber/articulated/system.h"
 #include "limber/elastic/joint_law.h"
@@ -279,7 +278,7 @@ void start_blocks(const SystemData& s, const double* q, const Weights& weights, 
                            w.body_block.data(), w.block_used.data()},
                           m);
   m.joint = w.joint_block;
-  for (Mat6& block : m.off) block.setZero();
+  if (!m.off.empty()) std::fill_n(m.off.front().data(), 36 * m.off.size(), 0.0);
   place_loops(s, q, w.links, w.blocks->loops);
   put_loop_rows(s, w.blocks->loops, m);
 }
@@ -393,11 +392,8 @@ double servo_force(const CompiledDrive& d, const Link& link, int k, const double
 // another.
 static void place_links(const SystemData& s, const double* q, const double* v, WorkspaceData& w) {
   KnownEnergy& known = w.at_start;
-  const auto same = [](const double* x, const std::vector<double>& y) {
-    return y.empty() || std::memcmp(x, y.data(), y.size() * sizeof(double)) == 0;
-  };
-  if (!known.has_links || !same(q, known.q) || !same(v, known.v))
-    return multibody::kinematics(s.tree, q, v, w.links, w.workers.get());
+  w.links_of_start = known.has_links && known.is_of(q, v);
+  if (!w.links_of_start) return multibody::kinematics(s.tree, q, v, w.links, w.workers.get());
   std::swap(w.links, known.links);
   known.has_links = false;
 }

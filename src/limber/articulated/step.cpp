@@ -39,6 +39,7 @@ constexpr int most_parts = 20'000;         // of it that are tried: beyond that 
 
 bool Stepper::advance(double t, double h, int depth) {
   stop_if_requested();
+  recall_start();
   bool good = attempt(t, h);
   if (!good && has_loops() && order_of(s_.options.integrator) > 1) {
     // Perhaps the step crosses a pose where loops lose a row: closed at its stages, it converges there too.
@@ -53,6 +54,7 @@ bool Stepper::advance(double t, double h, int depth) {
     return true;
   }
   if (depth == max_split_depth) return false;
+  give_links_back();
   ++report_.substeps;
   report_.status = Status::ok;
   return advance(t, h / 2, depth + 1) && advance(t + h / 2, h / 2, depth + 1);
@@ -137,6 +139,7 @@ int Stepper::too_much_at_once(double h) {
   double largest = 0;
   for (const double a : w_.a) largest = std::max(largest, std::abs(a));
   if (h * h * largest <= most_turn) return -1;
+  w_.links_of_start = false;
   multibody::kinematics(tree_, state_.q.data(), w_.v_end.data(), w_.links, w_.workers.get());
   for (int i = 0; i < tree_.size(); ++i)
     if (h * h * w_.links[i].c.head<3>().norm() > most_turn) return i;

@@ -9,7 +9,9 @@ namespace limber::articulated {
 class Stepper {
  public:
   Stepper(const SystemData& s, State& state, WorkspaceData& w, result::SolveReport& report)
-      : s_(s), tree_(s.tree), state_(state), w_(w), report_(report), now_(s.options.integrator) {}
+      : s_(s), tree_(s.tree), state_(state), w_(w), report_(report), now_(s.options.integrator) {
+    w_.links_of_start = false;
+  }
 
   // One step, split in halves where the iteration does not converge.
   bool advance(double t, double h, int depth);
@@ -125,6 +127,8 @@ class Stepper {
   bool let_one_go();
 
   void commit();
+  void recall_start();
+  void give_links_back();
   bool check_finite(double t);
   bool fail_non_finite(double t);
   bool fail_pivot(double t);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -181,6 +182,7 @@ struct SystemData {
   multibody::EliminationOrder order;                     // unless tree_only
   std::shared_ptr<const multibody::LoopPlan> loop_plan;  // of hundreds of loop rows; else null
   double size = 1;                                       // [m] of the structure at the start
+  double moving_mass = 0;                                // [kg] of what can move
   std::string warning;                                   // of the first step
   double energy0 = 0;                                    // [J] total of rest()
   std::vector<double> q0, v0;                            // where it starts: as the model says, loops closed
@@ -233,7 +235,13 @@ struct KnownEnergy {
   double t = 0;                                // [s]
   double kinetic = 0, elastic = 0, total = 0;  // [J]
   double rounding = 0;                         // [J] what sums of such energies leave
-  double mass = 0;                             // [kg] of what can move
+
+  bool is_of(const double* at_q, const double* at_v) const {  // bit for bit
+    const auto same = [](const double* x, const std::vector<double>& y) {
+      return y.empty() || std::memcmp(x, y.data(), y.size() * sizeof(double)) == 0;
+    };
+    return measured && same(at_q, q) && same(at_v, v);
+  }
 };
 
 // [W] at the stages of a step.
@@ -260,6 +268,7 @@ struct WorkspaceData {
   std::unique_ptr<multibody::Workers> workers;
   std::vector<LinkMotion> links;        // by evaluate()
   std::vector<LinkMotion> links_other;  // of a second state
+  bool links_of_start = false;          // links are at_start's, which a Stepper gives back
   State before;                         // of the step at hand
   State whole, halves;                  // of an adaptive step
   std::vector<double> tau;              // (v_count) by evaluate()
