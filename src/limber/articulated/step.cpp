@@ -33,8 +33,6 @@ constexpr double stalled =
 // of third order in h, within these bounds.
 constexpr double share_of_error = 1e-4, least_tolerance = 1e-12, most_tolerance = 1e-6;
 constexpr double least_of_fourth = 1e-14;  // stages are weighted by up to 8
-constexpr double shortest_part = 1e-6;     // of a step that is divided by error
-constexpr int most_parts = 20'000;         // of it that are tried: beyond that it hardly moves
 }  // namespace
 
 bool Stepper::advance(double t, double h, int depth) {
@@ -84,6 +82,12 @@ bool Stepper::attempt(double t, double h) {
 bool Stepper::solve(double t, double h) {
   clear_books();
   tension_ = false;
+  estimate_ = -1;
+  if (!leave_contradicting_rows_out(t, h)) return fail_pivot(t);
+  return solve_by_integrator(t, h);
+}
+
+bool Stepper::solve_by_integrator(double t, double h) {
   switch (now_) {
     case Integrator::euler:
       return solve_euler(t, h);
@@ -477,96 +481,6 @@ bool Stepper::fail(Status status, double t, std::string what, int link) {
                               : fmt::format("at t = {:.9g} s: {}", t, what);
   return false;
 }
-
-namespace {
-
-// Where the links stand, compared: the largest distance of their origins, and turn times size.
-double distance(const SystemData& s, const State& a, const State& b, WorkspaceData& w) {
-  multibody::kinematics(s.tree, a.q.data(), a.v.data(), w.links, w.workers.get());
-  multibody::kinematics(s.tree, b.q.data(), b.v.data(), w.links_other, w.workers.get());
-  double largest = 0;
-  for (int i = 0; i < s.tree.size(); ++i) {
-    const Pose &A = w.links[i].X_WM, &B = w.links_other[i].X_WM;
-    largest = std::max({largest, (A.p - B.p).norm(), s.size * (A.R - B.R).norm() / std::sqrt(2.0)});
-  }
-  return largest;
-}
-
-// What a step by error has spent of what it may.
-struct Spent {
-  int parts = 0;     // tried
-  double error = 0;  // of parts that missed their share
-};
-
-// A part is too far off, and a shorter one can be no better.
-bool out_of_reach(const SystemData& s, const Spent& spent, double t, SolveReport& report) {
-  if (spent.parts <= most_parts && spent.error <= s.options.error) return false;
-  report.status = Status::not_converged;
-  report.time = t;
-  report.message = fmt::format(
-      "at t = {:.9g} s: the error of {:.3g} a step that was asked for is out of reach: {}; ask for a larger "
-      "one, or for shorter steps",
-      t, s.options.error,
-      spent.parts > most_parts
-          ? fmt::format("after {} parts the step is not over", most_parts)
-          : fmt::format("parts of {:g} of a step add up to {:.3g}", shortest_part, spent.error));
-  return true;
-}
-
-// The step in parts, each taken once whole and once in two halves; the difference is the error of the part,
-// which may have its share of the step's. Where something happens at once (a stop is hit) no part is short
-// enough: the shortest is taken as it is, while what such parts are off by adds up to no more than the whole
-// step may be.
-bool advance_adaptively(const SystemData& s, State& state, WorkspaceData& w, SolveReport& report, double h) {
-  const int order = order_of(s.options.integrator);
-  double t = state.t, part = state.part > 0 ? std::min(state.part, h) : h;
-  const double end = state.t + h, least = h * shortest_part;
-  for (Spent spent; end - t > 1e-12 * h;) {
-    ++spent.parts;
-    if (out_of_reach(s, spent, t, report)) return false;
-    const double tau = std::min(part, end - t);
-    w.whole = state;
-    w.halves = state;
-    SolveReport coarse;
-    bool good = Stepper(s, w.whole, w, coarse).advance(t, tau, 0);
-    good = good && Stepper(s, w.halves, w, report).advance(t, tau / 2, 0) &&
-           Stepper(s, w.halves, w, report).advance(t + tau / 2, tau / 2, 0);
-    if (!good) {
-      if (coarse.status != Status::ok) report.status = coarse.status, report.message = coarse.message;
-      if (tau <= least) return false;
-      report.status = Status::ok;
-      part = tau / 4;
-      ++report.substeps;
-      continue;
-    }
-    const double error = distance(s, w.whole, w.halves, w) / s.size / ((1 << order) - 1);
-    const double wanted = s.options.error * tau / h;
-    const double ratio = error > 0 ? wanted / error : 1e6;
-    const double factor = 0.9 * (order == 1   ? ratio
-                                 : order == 2 ? std::sqrt(ratio)
-                                              : std::sqrt(std::sqrt(ratio)));
-    if (error > wanted && tau > least) {
-      part = std::max(least, tau * std::clamp(factor, 0.1, 0.8));
-      ++report.substeps;
-      continue;
-    }
-    if (error > wanted) spent.error += error;
-    std::swap(state.q, w.halves.q);
-    std::swap(state.v, w.halves.v);
-    std::swap(state.a, w.halves.a);
-    state.dissipated = w.halves.dissipated;
-    state.work = w.halves.work;
-    std::swap(state.works, w.halves.works);
-    state.made = w.halves.made;
-    state.at_stake = w.halves.at_stake;
-    t += tau;
-    part = std::max(least, tau * std::clamp(factor, 0.2, 4.0));
-  }
-  state.part = part;
-  return true;
-}
-
-}  // namespace
 
 SolveReport step(const System& system, State& state, Workspace& workspace, double h) {
   const SystemData& s = system.data();

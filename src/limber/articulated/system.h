@@ -183,6 +183,7 @@ struct SystemData {
   std::shared_ptr<const multibody::LoopPlan> loop_plan;  // of hundreds of loop rows; else null
   double size = 1;                                       // [m] of the structure at the start
   double moving_mass = 0;                                // [kg] of what can move
+  bool rows_contradict = false;                          // of loops that are not closed
   std::string warning;                                   // of the first step
   double energy0 = 0;                                    // [J] total of rest()
   std::vector<double> q0, v0;                            // where it starts: as the model says, loops closed
@@ -328,6 +329,9 @@ void add_coupling_forces(const SystemData& s, const double* q, const double* v, 
 void add_coupling_blocks(const SystemData& s, const double* q, double d, double k, multibody::BlockSystem& m,
                          std::vector<Vec6>& row);
 double coupling_energy(const SystemData& s, const double* q);
+
+// Springs between two links: on the links, and in the blocks.
+void add_pair_springs(const SystemData& s, const Weights& weights, WorkspaceData& w);
 
 // Where two links stand in the pattern of pairs; put there if they do not.
 int pair_of(SystemData& s, int a, int b);

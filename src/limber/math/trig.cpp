@@ -273,8 +273,7 @@ LIMBER_KERNEL void sincos_kernel(const double* x, int count, SinCos* out) {
   int i = 0;
   for (; i + lanes <= count; i += lanes) {
     bool plain = true;
-    for (int k = 0; k < lanes; ++k)
-      plain &= std::fabs(x[i + k]) <= quarter_pi && std::fabs(x[i + k]) >= tiny;
+    for (int k = 0; k < lanes; ++k) plain &= std::fabs(x[i + k]) <= quarter_pi && std::fabs(x[i + k]) >= tiny;
     if (plain)
       sincos_of_four(load(x + i), out + i);
     else
