@@ -360,7 +360,12 @@ bool Stepper::solve_accelerations(const Stage& stage, bool euler, bool factor) {
       for (int k = 0; k < tree_[lock.link].dofs; ++k) now += lock.C(r, k) * w_.a[tree_[lock.link].v + k];
       lock.g[r] -= now;
     }
-  const bool good = !factor || factor_blocks(s_, w_);
+  bool good = !factor || factor_blocks(s_, w_);
+  if (good && s_.rows_contradict && stage.rows != Rows::position &&
+      b.gaba->dropped_rows() > report_.redundant_rows) {
+    b.gaba->leave_none_out();  // the start stood where more rows hang on others: they are of no use here
+    good = factor_blocks(s_, w_);
+  }
   if (good && b.pcg) std::fill(b.x.a.begin(), b.x.a.end(), 0.0);
   const bool solved = good && solve_blocks(s_, w_, b.x, false);
   for (JointLock& lock : w_.locks)

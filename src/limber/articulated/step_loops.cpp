@@ -102,6 +102,7 @@ bool Stepper::leave_contradicting_rows_out(double t, double h) {
   set_locks(t, h, 1, h);
   evaluate(s_, state_.q.data(), state_.v.data(), t, {0, 0, 0}, w_);
   if (!factor_blocks(s_, w_)) return false;
+  report_.redundant_rows = std::max(report_.redundant_rows, w_.blocks->gaba->dropped_rows());
   w_.blocks->gaba->leave_dropped_out();
   return true;
 }
