@@ -91,17 +91,17 @@ double difference(const std::vector<std::vector<double>>& a, const std::vector<s
   return largest;
 }
 
-struct Convergence {
+struct OrderAt {
   Integrator integrator;
   int per_sample, halvings, order;
 };
 
 // Errors at h, h/2, … against a fine step of gauss, which rk4 confirms.
-void check_orders(const std::string& scene, const std::vector<Convergence>& list) {
+void check_orders(const std::string& scene, const std::vector<OrderAt>& list) {
   const Model model = load(scene).model;
   const auto truth = motion(model, Integrator::gauss, 640);
   EXPECT_LT(difference(motion(model, Integrator::rk4, 640), truth), 1e-12) << scene;
-  for (const Convergence& c : list) {
+  for (const OrderAt& c : list) {
     double before = difference(motion(model, c.integrator, c.per_sample), truth);
     for (int i = 1; i <= c.halvings; ++i) {
       const double error = difference(motion(model, c.integrator, c.per_sample << i), truth);
