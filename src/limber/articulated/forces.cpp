@@ -84,18 +84,19 @@ using multibody::rows::load3;
 using multibody::rows::Pack;
 
 // Weight at the centre of mass, in M: (h × Rᵀg; m Rᵀg).
+LIMBER_INLINE void set_weight(const Inertia& I, const LinkMotion& link, const Vec3& g, double* F) {
+  const double* R = link.X_WM.R.data();
+  const Pack columns[3] = {load3(R), load3(R + 3), load3(R + 6)};
+  Pack turn[3];
+  multibody::rows::transpose(columns, turn);
+  const Pack g_M = (turn[0] * math::pack(g[0]) + turn[1] * math::pack(g[1])) + turn[2] * math::pack(g[2]);
+  multibody::rows::store(F, multibody::rows::cross(load3(I.h.data()), g_M));
+  multibody::rows::store3(F + 3, math::pack(I.m) * g_M);
+}
+
 LIMBER_KERNEL void set_weights(const multibody::Tree& tree, const LinkMotion* links, const Vec3& g, int begin,
                                int end, Vec6* wrench) {
-  for (int i = begin; i < end; ++i) {
-    const double* R = links[i].X_WM.R.data();
-    const Pack columns[3] = {load3(R), load3(R + 3), load3(R + 6)};
-    Pack turn[3];
-    multibody::rows::transpose(columns, turn);
-    const Pack g_M = (turn[0] * math::pack(g[0]) + turn[1] * math::pack(g[1])) + turn[2] * math::pack(g[2]);
-    const Inertia& I = tree[i].inertia;
-    multibody::rows::store(wrench[i].data(), multibody::rows::cross(load3(I.h.data()), g_M));
-    multibody::rows::store3(wrench[i].data() + 3, math::pack(I.m) * g_M);
-  }
+  for (int i = begin; i < end; ++i) set_weight(tree[i].inertia, links[i], g, wrench[i].data());
 }
 
 using Mat3x6 = Eigen::Matrix<double, 3, 6>;
@@ -242,18 +243,31 @@ void start_body_blocks(const SystemData& s, const Weights& weights, WorkspaceDat
 }
 
 // Returns the power that drag takes.
-LIMBER_KERNEL double add_drag(const SystemData& s, const LinkMotion* links, Vec6* wrench) {
+LIMBER_INLINE double add_drag(const Inertia& drag, const Vec6& V, double* F) {
+  const Pack w = load3(V.data()), v = load3(V.data() + 3);
+  Pack moment, force;
+  multibody::rows::momentum(drag, w, v, moment, force);
+  multibody::rows::store3(F, load3(F) - moment);
+  multibody::rows::store3(F + 3, load3(F + 3) - force);
+  return multibody::rows::dot(w, moment) + multibody::rows::dot(v, force);
+}
+
+LIMBER_KERNEL double add_all_drag(const SystemData& s, const LinkMotion* links, Vec6* wrench) {
+  double power = 0;
+  for (int i = 0; i < s.tree.size(); ++i)
+    if (const int b = s.body_block_index[i]; b >= 0)
+      power += add_drag(s.drag[b], links[i].V, wrench[i].data());
+  return power;
+}
+
+// Both in one pass, where nothing comes between them.
+LIMBER_KERNEL double set_weights_and_drag(const SystemData& s, const LinkMotion* links, const Vec3& g,
+                                          Vec6* wrench) {
   double power = 0;
   for (int i = 0; i < s.tree.size(); ++i) {
-    const int b = s.body_block_index[i];
-    if (b < 0) continue;
-    const Pack w = load3(links[i].V.data()), v = load3(links[i].V.data() + 3);
-    double* F = wrench[i].data();
-    Pack moment, force;
-    multibody::rows::momentum(s.drag[b], w, v, moment, force);
-    multibody::rows::store3(F, load3(F) - moment);
-    multibody::rows::store3(F + 3, load3(F + 3) - force);
-    power += multibody::rows::dot(w, moment) + multibody::rows::dot(v, force);
+    set_weight(s.tree[i].inertia, links[i], g, wrench[i].data());
+    if (const int b = s.body_block_index[i]; b >= 0)
+      power += add_drag(s.drag[b], links[i].V, wrench[i].data());
   }
   return power;
 }
@@ -337,8 +351,10 @@ void evaluate(const SystemData& s, const double* q, const double* v, double t, c
   w.dissipated_power = w.work_power = 0;
   std::fill(w.powers.begin(), w.powers.end(), 0.0);
 
+  const bool at_once = !w.workers && s.ground_springs.empty() && !s.drag.empty();
+  const double drag = at_once ? set_weights_and_drag(s, w.links.data(), g, w.wrench.data()) : 0;
   multibody::walk_ranges_forward(s.tree, w.workers.get(), [&](int begin, int end) {
-    set_weights(s.tree, w.links.data(), g, begin, end, w.wrench.data());
+    if (!at_once) set_weights(s.tree, w.links.data(), g, begin, end, w.wrench.data());
     for (int i = begin; i < end; ++i) add_joint_law(s, i, q, v, weights, w);
   });
   for (int n = 0; n < s.tree.v_count(); ++n) w.dissipated_power += s.damping[n] * v[n] * v[n];
@@ -355,7 +371,7 @@ void evaluate(const SystemData& s, const double* q, const double* v, double t, c
   }
   add_coupling_forces(s, q, v, weights, w);
   add_ground_springs(s, weights, w);
-  w.dissipated_power += add_drag(s, w.links.data(), w.wrench.data());
+  w.dissipated_power += at_once ? drag : add_all_drag(s, w.links.data(), w.wrench.data());
   add_loads(s, t, w);
   add_riders(s, t, g, w);
   add_wind(s, t, weights, w);

@@ -70,6 +70,7 @@ bool Stepper::attempt(double t, double h) {
     if (!solve(t, h)) return false;
     if (!check_finite(t + h)) return false;
     if (!update_active_set(t, h)) {
+      if (s_.limits.empty()) return true;
       apply_impacts();
       return check_finite(t + h);
     }
