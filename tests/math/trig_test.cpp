@@ -80,6 +80,26 @@ TEST(Trig, SinAndCosWithinOneUlp) {
   expect_ulps("sin of few quadrants", 0.85, m::sin, sinl, [&] { return s.near_quadrant(50); });
 }
 
+// Four at a time: the same bits as one by one, whatever stands beside it.
+TEST(Trig, SinAndCosOfManyHaveTheSameBits) {
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<double> small(-0.8, 0.8), wide(-1e3, 1e3);
+  std::vector<double> x = {0.0, -0.0, 1e-9, -1e-300, 0.7853981633974483, -0.7853981633974484,
+                           1e7, nan,  inf,  0.5};
+  for (int i = 0; i < 4001; ++i) x.push_back(i % 97 == 0 ? wide(random) : small(random));
+  std::vector<m::SinCos> many(x.size());
+  m::sincos(x.data(), static_cast<int>(x.size()), many.data());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const m::SinCos one = m::sincos(x[i]);
+    if (std::isnan(one.sin)) {
+      EXPECT_TRUE(std::isnan(many[i].sin) && std::isnan(many[i].cos)) << x[i];
+      continue;
+    }
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(one.sin), std::bit_cast<std::uint64_t>(many[i].sin)) << x[i];
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(one.cos), std::bit_cast<std::uint64_t>(many[i].cos)) << x[i];
+  }
+}
+
 TEST(Trig, TanWithinOneUlp) {
   Sample s;
   const auto tanl = [](Long x) { return std::tan(x); };

@@ -130,6 +130,9 @@ TEST(HighOrder, StepsByErrorKeepIt) {
     EXPECT_LT((end(integrator, 1e-8, 20, solves) - truth).norm(), 20 * 1e-8 * 4) << to_string(integrator);
     EXPECT_LT(4 * solves, midpoint) << to_string(integrator);
   }
+  // By the estimate of its own stages: one step a part, of third order.
+  long long own = 0;
+  EXPECT_LT((end(Integrator::sdirk4, 1e-6, 20, own) - truth).norm(), 20 * 1e-6 * 4);
 }
 
 }  // namespace

@@ -67,6 +67,76 @@ TEST(Linkages, GovernorKeepsItsEnergy) {
   check_energy(s, 1e-3, "rod.0 (3), rod.1 (3)");
 }
 
+// Coordinates at ten moments of the first second.
+std::vector<std::vector<double>> motion(const Model& model, Integrator integrator, int per_sample) {
+  const System system = articulated::compile(model, {.integrator = integrator});
+  State state = system.rest();
+  Workspace w(system);
+  std::vector<std::vector<double>> out;
+  for (int k = 0; k < 10; ++k) {
+    for (int i = 0; i < per_sample; ++i) {
+      const auto report = articulated::step(system, state, w, 0.1 / per_sample);
+      EXPECT_TRUE(report.ok()) << to_string(integrator) << ": " << report.message;
+      EXPECT_EQ(report.substeps, 0) << to_string(integrator) << ", t = " << state.t;
+    }
+    out.push_back(state.q);
+  }
+  return out;
+}
+
+double difference(const std::vector<std::vector<double>>& a, const std::vector<std::vector<double>>& b) {
+  double largest = 0;
+  for (std::size_t k = 0; k < a.size(); ++k)
+    for (std::size_t i = 0; i < a[k].size(); ++i) largest = std::max(largest, std::abs(a[k][i] - b[k][i]));
+  return largest;
+}
+
+struct OrderAt {
+  Integrator integrator;
+  int per_sample, halvings, order;
+};
+
+// Errors at h, h/2, … against a fine step of gauss, which rk4 confirms.
+void check_orders(const std::string& scene, const std::vector<OrderAt>& list) {
+  const Model model = load(scene).model;
+  const auto truth = motion(model, Integrator::gauss, 640);
+  const double doubt = difference(motion(model, Integrator::rk4, 640), truth);
+  fmt::print("  {:<16} the fine steps differ by {:.1e}\n", scene, doubt);
+  EXPECT_LT(doubt, 3e-12) << scene;
+  for (const OrderAt& c : list) {
+    double before = difference(motion(model, c.integrator, c.per_sample), truth);
+    for (int i = 1; i <= c.halvings; ++i) {
+      const double error = difference(motion(model, c.integrator, c.per_sample << i), truth);
+      fmt::print("  {:<16} {:<14} h {:.2e}: error {:.3e}, order {:.3f}\n", scene, to_string(c.integrator),
+                 0.1 / (c.per_sample << i), error, std::log2(before / error));
+      EXPECT_NEAR(std::log2(before / error), c.order, 0.1) << scene << ", " << to_string(c.integrator);
+      before = error;
+    }
+  }
+}
+
+// Six rows of which one is to spare only where the loop is closed: stages stand off it.
+TEST(Linkages, OrdersOnBricard) {
+  check_orders("bricard", {{Integrator::euler, 20, 2, 1},
+                           {Integrator::implicit_euler, 20, 2, 1},
+                           {Integrator::midpoint, 8, 2, 2},
+                           {Integrator::sdirk, 8, 2, 2},
+                           {Integrator::rk4, 8, 2, 4},
+                           {Integrator::gauss, 4, 2, 4},
+                           {Integrator::sdirk4, 4, 2, 4}});
+}
+
+// With its motor, up to the moment where the motor's torque no longer grows.
+TEST(Linkages, OrdersOnTheGovernor) {
+  check_orders("flyball-governor", {{Integrator::euler, 20, 2, 1},
+                                    {Integrator::implicit_euler, 20, 2, 1},
+                                    {Integrator::midpoint, 8, 2, 2},
+                                    {Integrator::sdirk, 8, 2, 2},
+                                    {Integrator::rk4, 64, 1, 4},
+                                    {Integrator::gauss, 16, 2, 4},
+                                    {Integrator::sdirk4, 16, 2, 4}});
+}
+
 // The gap of a hinge or universal joint, from the poses of the bodies it joins: lengths, and turns times
 // size.
 double hinge_gap(const Loop& loop, const result::Snapshot& snapshot, double size) {

@@ -2,7 +2,6 @@
 // positive semidefinite parts), a joint contributes τ = f − ahead·K v and B = d·D + k·K; a body likewise with
 // its twist.
 #include <algorithm>
-#include <cstring>
 
 #include "limber/articulated/system.h"
 #include "limber/elastic/joint_law.h"
@@ -85,18 +84,19 @@ using multibody::rows::load3;
 using multibody::rows::Pack;
 
 // Weight at the centre of mass, in M: (h × Rᵀg; m Rᵀg).
+LIMBER_INLINE void set_weight(const Inertia& I, const LinkMotion& link, const Vec3& g, double* F) {
+  const double* R = link.X_WM.R.data();
+  const Pack columns[3] = {load3(R), load3(R + 3), load3(R + 6)};
+  Pack turn[3];
+  multibody::rows::transpose(columns, turn);
+  const Pack g_M = (turn[0] * math::pack(g[0]) + turn[1] * math::pack(g[1])) + turn[2] * math::pack(g[2]);
+  multibody::rows::store(F, multibody::rows::cross(load3(I.h.data()), g_M));
+  multibody::rows::store3(F + 3, math::pack(I.m) * g_M);
+}
+
 LIMBER_KERNEL void set_weights(const multibody::Tree& tree, const LinkMotion* links, const Vec3& g, int begin,
                                int end, Vec6* wrench) {
-  for (int i = begin; i < end; ++i) {
-    const double* R = links[i].X_WM.R.data();
-    const Pack columns[3] = {load3(R), load3(R + 3), load3(R + 6)};
-    Pack turn[3];
-    multibody::rows::transpose(columns, turn);
-    const Pack g_M = (turn[0] * math::pack(g[0]) + turn[1] * math::pack(g[1])) + turn[2] * math::pack(g[2]);
-    const Inertia& I = tree[i].inertia;
-    multibody::rows::store(wrench[i].data(), multibody::rows::cross(load3(I.h.data()), g_M));
-    multibody::rows::store3(wrench[i].data() + 3, math::pack(I.m) * g_M);
-  }
+  for (int i = begin; i < end; ++i) set_weight(tree[i].inertia, links[i], g, wrench[i].data());
 }
 
 using Mat3x6 = Eigen::Matrix<double, 3, 6>;
@@ -155,75 +155,6 @@ Vec6 to_link_axes(const Mat3& R, const Vec6& F) {
   return out;
 }
 
-// [r]ₓ M by columns.
-LIMBER_INLINE void cross_columns(Pack r, const Pack (&M)[3], Pack (&out)[3]) {
-#pragma GCC unroll 3
-  for (int k = 0; k < 3; ++k) out[k] = multibody::rows::cross(r, M[k]);
-}
-
-// to += sign ((A, B; Cᵀ, Q)), all by columns but C.
-LIMBER_INLINE void add_columns(double sign, const Pack (&A)[3], const Pack (&C_turned)[3], const Pack (&B)[3],
-                               const Pack (&Q)[3], Mat6& to) {
-  const Pack s = math::pack(sign);
-#pragma GCC unroll 3
-  for (int k = 0; k < 3; ++k) {
-    double *left = to.data() + 6 * k, *right = left + 18;
-    multibody::rows::store3(left, load3(left) + s * A[k]);
-    multibody::rows::store3(left + 3, load3(left + 3) + s * C_turned[k]);
-    multibody::rows::store3(right, load3(right) + s * B[k]);
-    multibody::rows::store3(right + 3, load3(right + 3) + s * Q[k]);
-  }
-}
-
-// The three blocks JᵀQJ' of a line between a and b (between_points), with [r]Q and what follows from it
-// shared.
-LIMBER_KERNEL void add_line_blocks(const Vec3& r_a, const Vec3& r_b, const Mat3& K, Mat6& at_a, Mat6& at_b,
-                                   Mat6& off) {
-  const Pack a = load3(r_a.data()), b = load3(r_b.data());
-  const Pack Q[3] = {load3(K.data()), load3(K.data() + 3), load3(K.data() + 6)};
-  Pack aQ[3], bQ[3], Qa[3], Qb[3], aa[3], bb[3], ab[3];  // Qa = −Q [a]ₓ = ([a]ₓ Q)ᵀ
-  cross_columns(a, Q, aQ), cross_columns(b, Q, bQ);
-  multibody::rows::transpose(aQ, Qa), multibody::rows::transpose(bQ, Qb);
-  cross_columns(a, Qa, aa), cross_columns(b, Qb, bb), cross_columns(a, Qb, ab);
-  add_columns(1, aa, Qa, aQ, Q, at_a);
-  add_columns(1, bb, Qb, bQ, Q, at_b);
-  add_columns(-1, ab, Qb, aQ, Q, off);
-}
-
-// One end of a spring: from the link's origin and its velocity, in world axes.
-struct SpringEnd {
-  SpringEnd(const LinkMotion& m, const Vec3& p)
-      : r(m.X_WM.R * p), v(m.X_WM.R * (m.V.tail<3>() + m.V.head<3>().cross(p))) {}
-  Vec3 r, v;
-};
-
-void pull_at(const LinkMotion& m, const Vec3& p, const Vec3& f_W, Vec6& wrench) {
-  const Vec3 f = m.X_WM.R.transpose() * f_W;
-  wrench.head<3>() += p.cross(f);
-  wrench.tail<3>() += f;
-}
-
-void add_pair_springs(const SystemData& s, const Weights& weights, WorkspaceData& w) {
-  multibody::BlockSystem& m = w.blocks->system;
-  for (const PairSpring& spring : s.pair_springs) {
-    const LinkMotion &A = w.links[spring.a.link], &B = w.links[spring.b.link];
-    const SpringEnd a(A, spring.a.p), b(B, spring.b.p);
-    const Vec3 d = (B.X_WM.p + b.r) - (A.X_WM.p + a.r), rate = b.v - a.v;
-    const auto line = elastic::spring_line(spring.law, d, rate, true);
-    const Vec3 f = line.pull + weights.ahead * line.K_times(rate);
-    pull_at(A, spring.a.p, f, w.wrench[spring.a.link]);
-    pull_at(B, spring.b.p, -f, w.wrench[spring.b.link]);
-    w.dissipated_power += line.power;
-    if (!weights.matrix) continue;
-    const Mat3 Q = line.blend(weights.k, weights.d);
-    const bool forward = spring.a.link < spring.b.link;
-    const int first = forward ? spring.a.link : spring.b.link,
-              second = forward ? spring.b.link : spring.a.link;
-    add_line_blocks(forward ? a.r : b.r, forward ? b.r : a.r, Q, m.diagonal[first], m.diagonal[second],
-                    m.off[spring.pair]);
-  }
-}
-
 // Springs and dampers of closing joints: on the relative twist at M.
 void add_loop_laws(const SystemData& s, const Weights& weights, WorkspaceData& w) {
   Blocks& blocks = *w.blocks;
@@ -279,7 +210,7 @@ void start_blocks(const SystemData& s, const double* q, const Weights& weights, 
                            w.body_block.data(), w.block_used.data()},
                           m);
   m.joint = w.joint_block;
-  for (Mat6& block : m.off) block.setZero();
+  if (!m.off.empty()) std::fill_n(m.off.front().data(), 36 * m.off.size(), 0.0);
   place_loops(s, q, w.links, w.blocks->loops);
   put_loop_rows(s, w.blocks->loops, m);
 }
@@ -312,18 +243,31 @@ void start_body_blocks(const SystemData& s, const Weights& weights, WorkspaceDat
 }
 
 // Returns the power that drag takes.
-LIMBER_KERNEL double add_drag(const SystemData& s, const LinkMotion* links, Vec6* wrench) {
+LIMBER_INLINE double add_drag(const Inertia& drag, const Vec6& V, double* F) {
+  const Pack w = load3(V.data()), v = load3(V.data() + 3);
+  Pack moment, force;
+  multibody::rows::momentum(drag, w, v, moment, force);
+  multibody::rows::store3(F, load3(F) - moment);
+  multibody::rows::store3(F + 3, load3(F + 3) - force);
+  return multibody::rows::dot(w, moment) + multibody::rows::dot(v, force);
+}
+
+LIMBER_KERNEL double add_all_drag(const SystemData& s, const LinkMotion* links, Vec6* wrench) {
+  double power = 0;
+  for (int i = 0; i < s.tree.size(); ++i)
+    if (const int b = s.body_block_index[i]; b >= 0)
+      power += add_drag(s.drag[b], links[i].V, wrench[i].data());
+  return power;
+}
+
+// Both in one pass, where nothing comes between them.
+LIMBER_KERNEL double set_weights_and_drag(const SystemData& s, const LinkMotion* links, const Vec3& g,
+                                          Vec6* wrench) {
   double power = 0;
   for (int i = 0; i < s.tree.size(); ++i) {
-    const int b = s.body_block_index[i];
-    if (b < 0) continue;
-    const Pack w = load3(links[i].V.data()), v = load3(links[i].V.data() + 3);
-    double* F = wrench[i].data();
-    Pack moment, force;
-    multibody::rows::momentum(s.drag[b], w, v, moment, force);
-    multibody::rows::store3(F, load3(F) - moment);
-    multibody::rows::store3(F + 3, load3(F + 3) - force);
-    power += multibody::rows::dot(w, moment) + multibody::rows::dot(v, force);
+    set_weight(s.tree[i].inertia, links[i], g, wrench[i].data());
+    if (const int b = s.body_block_index[i]; b >= 0)
+      power += add_drag(s.drag[b], links[i].V, wrench[i].data());
   }
   return power;
 }
@@ -393,11 +337,8 @@ double servo_force(const CompiledDrive& d, const Link& link, int k, const double
 // another.
 static void place_links(const SystemData& s, const double* q, const double* v, WorkspaceData& w) {
   KnownEnergy& known = w.at_start;
-  const auto same = [](const double* x, const std::vector<double>& y) {
-    return y.empty() || std::memcmp(x, y.data(), y.size() * sizeof(double)) == 0;
-  };
-  if (!known.has_links || !same(q, known.q) || !same(v, known.v))
-    return multibody::kinematics(s.tree, q, v, w.links, w.workers.get());
+  w.links_of_start = known.has_links && known.is_of(q, v);
+  if (!w.links_of_start) return multibody::kinematics(s.tree, q, v, w.links, w.workers.get());
   std::swap(w.links, known.links);
   known.has_links = false;
 }
@@ -410,8 +351,10 @@ void evaluate(const SystemData& s, const double* q, const double* v, double t, c
   w.dissipated_power = w.work_power = 0;
   std::fill(w.powers.begin(), w.powers.end(), 0.0);
 
+  const bool at_once = !w.workers && s.ground_springs.empty() && !s.drag.empty();
+  const double drag = at_once ? set_weights_and_drag(s, w.links.data(), g, w.wrench.data()) : 0;
   multibody::walk_ranges_forward(s.tree, w.workers.get(), [&](int begin, int end) {
-    set_weights(s.tree, w.links.data(), g, begin, end, w.wrench.data());
+    if (!at_once) set_weights(s.tree, w.links.data(), g, begin, end, w.wrench.data());
     for (int i = begin; i < end; ++i) add_joint_law(s, i, q, v, weights, w);
   });
   for (int n = 0; n < s.tree.v_count(); ++n) w.dissipated_power += s.damping[n] * v[n] * v[n];
@@ -428,7 +371,7 @@ void evaluate(const SystemData& s, const double* q, const double* v, double t, c
   }
   add_coupling_forces(s, q, v, weights, w);
   add_ground_springs(s, weights, w);
-  w.dissipated_power += add_drag(s, w.links.data(), w.wrench.data());
+  w.dissipated_power += at_once ? drag : add_all_drag(s, w.links.data(), w.wrench.data());
   add_loads(s, t, w);
   add_riders(s, t, g, w);
   add_wind(s, t, weights, w);

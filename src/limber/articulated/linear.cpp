@@ -128,9 +128,10 @@ using multibody::rows::all;
 using multibody::rows::load3;
 using multibody::rows::Pack;
 
-// F − V ×* (I V) of every body, less I φ̇ if rates φ̇ (world axes) are given, turned into world axes.
+// F − V ×* (I V) of every body, less I φ̇ if rates φ̇ (world axes) are given, turned into world axes; less what
+// is given there.
 LIMBER_KERNEL void turn_wrenches(const multibody::Tree& tree, const LinkMotion* links, const Vec6* wrench,
-                                 const Vec6* rates, Vec6* out) {
+                                 const Vec6* rates, const Vec6* less, Vec6* out) {
   for (int i = 0; i < tree.size(); ++i) {
     Pack w, v;
     multibody::rows::bias_force(tree[i].inertia, links[i].V, w, v);
@@ -146,8 +147,11 @@ LIMBER_KERNEL void turn_wrenches(const multibody::Tree& tree, const LinkMotion* 
           (rows[0] * all(slide, 0) + rows[1] * all(slide, 1)) + rows[2] * all(slide, 2), moment, force);
       w -= moment, v -= force;
     }
-    multibody::rows::store(out[i].data(), (x * all(w, 0) + y * all(w, 1)) + z * all(w, 2));
-    multibody::rows::store3(out[i].data() + 3, (x * all(v, 0) + y * all(v, 1)) + z * all(v, 2));
+    Pack moment = (x * all(w, 0) + y * all(w, 1)) + z * all(w, 2),
+         force = (x * all(v, 0) + y * all(v, 1)) + z * all(v, 2);
+    if (less) moment -= load3(less[i].data()), force -= load3(less[i].data() + 3);
+    multibody::rows::store(out[i].data(), moment);
+    multibody::rows::store3(out[i].data() + 3, force);
   }
 }
 
@@ -159,17 +163,15 @@ LIMBER_KERNEL void turn_wrenches(const multibody::Tree& tree, const LinkMotion* 
 void Stepper::set_block_rhs(bool euler, bool same_pose) {
   Blocks& b = *w_.blocks;
   const multibody::BlockSystem& now = same_pose ? b.system : b.end;
-  multibody::jacobian_rate_times(now, w_.links, b.twist.data());
-  if (!euler) {
+  if (euler) {
+    multibody::jacobian_rate_and_blocks_times(now, w_.links, b.twist.data(), b.scratch_twist.data());
+  } else {
+    multibody::jacobian_rate_times(now, w_.links, b.twist.data());
     multibody::jacobian_times(now, w_.a.data(), b.scratch_twist.data());
     for (int i = 0; i < tree_.size(); ++i) b.twist[i] += b.scratch_twist[i];
   }
   turn_wrenches(tree_, w_.links.data(), w_.wrench.data(), euler ? nullptr : b.twist.data(),
-                b.rhs.wrench.data());
-  if (euler) {
-    multibody::blocks_times(b.system, b.twist.data(), b.scratch_twist.data());
-    for (int i = 0; i < tree_.size(); ++i) b.rhs.wrench[i] -= b.scratch_twist[i];
-  }
+                euler ? b.scratch_twist.data() : nullptr, b.rhs.wrench.data());
   std::copy(w_.tau.begin(), w_.tau.end(), b.rhs.tau.begin());
   for (Vec6& g : b.rhs.g) g.setZero();
   if (same_pose) return;

@@ -34,8 +34,6 @@ constexpr double stalled =
 constexpr double share_of_error = 1e-4, least_tolerance = 1e-12, most_tolerance = 1e-6;
 constexpr double of_contacts = 1e-8;       // their forces are known so well
 constexpr double least_of_fourth = 1e-14;  // stages are weighted by up to 8
-constexpr double shortest_part = 1e-6;     // of a step that is divided by error
-constexpr int most_parts = 20'000;         // of it that are tried: beyond that it hardly moves
 }  // namespace
 
 bool Stepper::advance(double t, double h, int depth) {
@@ -49,6 +47,7 @@ bool Stepper::advance(double t, double h, int depth) {
 }
 
 bool Stepper::advance_or_halve(double t, double h, int depth) {
+  recall_start();
   bool good = attempt(t, h);
   if (!good && has_loops() && order_of(s_.options.integrator) > 1) {
     // Perhaps the step crosses a pose where loops lose a row: closed at its stages, it converges there too.
@@ -63,6 +62,7 @@ bool Stepper::advance_or_halve(double t, double h, int depth) {
     return true;
   }
   if (depth == max_split_depth) return false;
+  give_links_back();
   ++report_.substeps;
   report_.status = Status::ok;
   return advance(t, h / 2, depth + 1) && advance(t + h / 2, h / 2, depth + 1);
@@ -81,6 +81,7 @@ bool Stepper::attempt(double t, double h) {
     if (!solve(t, h)) return false;
     if (!check_finite(t + h)) return false;
     if (!update_active_set(t, h)) {
+      if (s_.limits.empty() && !w_.contacts) return true;
       apply_impacts();
       if (w_.contacts && !finish_touches(t + h, h)) return false;
       if (w_.contacts) close_touch_books();
@@ -96,6 +97,12 @@ bool Stepper::solve(double t, double h) {
   clear_books();
   if (w_.contacts) w_.contacts->work = 0;
   tension_ = false;
+  estimate_ = -1;
+  if (!leave_contradicting_rows_out(t, h)) return fail_pivot(t);
+  return solve_by_integrator(t, h);
+}
+
+bool Stepper::solve_by_integrator(double t, double h) {
   switch (now_) {
     case Integrator::euler:
       return solve_euler(t, h);
@@ -152,6 +159,7 @@ int Stepper::too_much_at_once(double h) {
   double largest = 0;
   for (const double a : w_.a) largest = std::max(largest, std::abs(a));
   if (h * h * largest <= most_turn) return -1;
+  w_.links_of_start = false;
   multibody::kinematics(tree_, state_.q.data(), w_.v_end.data(), w_.links, w_.workers.get());
   for (int i = 0; i < tree_.size(); ++i)
     if (h * h * w_.links[i].c.head<3>().norm() > most_turn) return i;
@@ -378,7 +386,12 @@ bool Stepper::solve_accelerations(const Stage& stage, bool euler, bool factor) {
       for (int k = 0; k < tree_[lock.link].dofs; ++k) now += lock.C(r, k) * w_.a[tree_[lock.link].v + k];
       lock.g[r] -= now;
     }
-  const bool good = !factor || factor_blocks(s_, w_);
+  bool good = !factor || factor_blocks(s_, w_);
+  if (good && s_.rows_contradict && stage.rows != Rows::position &&
+      b.gaba->dropped_rows() > report_.redundant_rows) {
+    b.gaba->leave_none_out();  // the start stood where more rows hang on others: they are of no use here
+    good = factor_blocks(s_, w_);
+  }
   if (good && b.pcg) std::fill(b.x.a.begin(), b.x.a.end(), 0.0);
   const bool solved = good && solve_blocks(s_, w_, b.x, false);
   if (w_.contacts && factor) w_.contacts->response.forget();
@@ -502,98 +515,6 @@ bool Stepper::fail(Status status, double t, std::string what, int link) {
                               : fmt::format("at t = {:.9g} s: {}", t, what);
   return false;
 }
-
-namespace {
-
-// Where the links stand, compared: the largest distance of their origins, and turn times size.
-double distance(const SystemData& s, const State& a, const State& b, WorkspaceData& w) {
-  multibody::kinematics(s.tree, a.q.data(), a.v.data(), w.links, w.workers.get());
-  multibody::kinematics(s.tree, b.q.data(), b.v.data(), w.links_other, w.workers.get());
-  double largest = 0;
-  for (int i = 0; i < s.tree.size(); ++i) {
-    const Pose &A = w.links[i].X_WM, &B = w.links_other[i].X_WM;
-    largest = std::max({largest, (A.p - B.p).norm(), s.size * (A.R - B.R).norm() / std::sqrt(2.0)});
-  }
-  return largest;
-}
-
-// What a step by error has spent of what it may.
-struct Spent {
-  int parts = 0;     // tried
-  double error = 0;  // of parts that missed their share
-};
-
-// A part is too far off, and a shorter one can be no better.
-bool out_of_reach(const SystemData& s, const Spent& spent, double t, SolveReport& report) {
-  if (spent.parts <= most_parts && spent.error <= s.options.error) return false;
-  report.status = Status::not_converged;
-  report.time = t;
-  report.message = fmt::format(
-      "at t = {:.9g} s: the error of {:.3g} a step that was asked for is out of reach: {}; ask for a larger "
-      "one, or for shorter steps",
-      t, s.options.error,
-      spent.parts > most_parts
-          ? fmt::format("after {} parts the step is not over", most_parts)
-          : fmt::format("parts of {:g} of a step add up to {:.3g}", shortest_part, spent.error));
-  return true;
-}
-
-// The step in parts, each taken once whole and once in two halves; the difference is the error of the part,
-// which may have its share of the step's. Where something happens at once (a stop is hit) no part is short
-// enough: the shortest is taken as it is, while what such parts are off by adds up to no more than the whole
-// step may be.
-bool advance_adaptively(const SystemData& s, State& state, WorkspaceData& w, SolveReport& report, double h) {
-  const int order = order_of(s.options.integrator);
-  double t = state.t, part = state.part > 0 ? std::min(state.part, h) : h;
-  const double end = state.t + h, least = h * shortest_part;
-  for (Spent spent; end - t > 1e-12 * h;) {
-    ++spent.parts;
-    if (out_of_reach(s, spent, t, report)) return false;
-    const double tau = std::min(part, end - t);
-    w.whole = state;
-    w.halves = state;
-    SolveReport coarse;
-    bool good = Stepper(s, w.whole, w, coarse).advance(t, tau, 0);
-    good = good && Stepper(s, w.halves, w, report).advance(t, tau / 2, 0) &&
-           Stepper(s, w.halves, w, report).advance(t + tau / 2, tau / 2, 0);
-    if (!good) {
-      if (coarse.status != Status::ok) report.status = coarse.status, report.message = coarse.message;
-      if (tau <= least) return false;
-      report.status = Status::ok;
-      part = tau / 4;
-      ++report.substeps;
-      continue;
-    }
-    const double error = distance(s, w.whole, w.halves, w) / s.size / ((1 << order) - 1);
-    const double wanted = s.options.error * tau / h;
-    const double ratio = error > 0 ? wanted / error : 1e6;
-    const double factor = 0.9 * (order == 1   ? ratio
-                                 : order == 2 ? std::sqrt(ratio)
-                                              : std::sqrt(std::sqrt(ratio)));
-    if (error > wanted && tau > least) {
-      part = std::max(least, tau * std::clamp(factor, 0.1, 0.8));
-      ++report.substeps;
-      continue;
-    }
-    if (error > wanted) spent.error += error;
-    std::swap(state.q, w.halves.q);
-    std::swap(state.v, w.halves.v);
-    std::swap(state.a, w.halves.a);
-    state.dissipated = w.halves.dissipated;
-    state.work = w.halves.work;
-    std::swap(state.works, w.halves.works);
-    std::swap(state.touching, w.halves.touching);
-    state.overlap = w.halves.overlap;
-    state.made = w.halves.made;
-    state.at_stake = w.halves.at_stake;
-    t += tau;
-    part = std::max(least, tau * std::clamp(factor, 0.2, 4.0));
-  }
-  state.part = part;
-  return true;
-}
-
-}  // namespace
 
 SolveReport step(const System& system, State& state, Workspace& workspace, double h) {
   const SystemData& s = system.data();

@@ -39,15 +39,13 @@ void Stepper::measure(const std::vector<double>& q, const std::vector<double>& v
   out.links.resize(tree_.size());
   multibody::kinematics(tree_, q.data(), v.data(), out.links, w_.workers.get());
   out.q = q, out.v = v, out.t = t, out.measured = out.has_links = true;
-  out.kinetic = multibody::kinetic_energy(tree_, out.links);
+  Vec3 moved;
+  out.kinetic = multibody::kinetic_energy(tree_, out.links, &moved);
   out.elastic = elastic_energy(s_, q.data(), out.links, w_.blocks ? &w_.blocks->loops_end : nullptr);
-  const double gravity = multibody::gravity_energy(tree_, out.links, g);
+  const double gravity = -g.dot(moved);
   out.total = out.kinetic + out.elastic + gravity;
-  out.mass = 0;
-  for (int i = 0; i < tree_.size(); ++i)
-    if (!multibody::stands(tree_, i)) out.mass += tree_[i].inertia.m;
   // [J] of all loads over the structure's size.
-  double loads = out.mass * g.norm() * s_.size;
+  double loads = s_.moving_mass * g.norm() * s_.size;
   for (const CompiledLoad& l : s_.loads)
     loads += l.force.value(t).norm() * s_.size + l.moment.value(t).norm();
   // Positions hold to 1e-12 or so, iterations end at 1e-10, of what the structure itself has: where the
@@ -57,11 +55,10 @@ void Stepper::measure(const std::vector<double>& q, const std::vector<double>& v
 
 const KnownEnergy& Stepper::energy_at_start(double t) {
   KnownEnergy& known = w_.at_start;
-  // A step may be taken once more from where the last one started.
-  if (known.q != state_.q && w_.at_end.measured && w_.at_end.q == state_.q && w_.at_end.v == state_.v)
-    std::swap(known, w_.at_end);
-  if (!known.measured || known.q != state_.q || known.v != state_.v || (field_changes() && known.t != t))
+  if (!known.is_of(state_.q.data(), state_.v.data()) || (field_changes() && known.t != t)) {
     measure(state_.q, state_.v, t, known);
+    w_.links_of_start = false;
+  }
   return known;
 }
 
@@ -72,7 +69,7 @@ double Stepper::gain_of(double t, double h) {
   const double change = w_.at_end.total - start.total - w_.field_work;
   // At rest without weight nothing else is left: velocities are no better than positions over the step.
   const double noise = 1e-12 * s_.size / h;
-  const double rounding = start.rounding + w_.at_end.rounding + start.mass * noise * noise;
+  const double rounding = start.rounding + w_.at_end.rounding + s_.moving_mass * noise * noise;
   const double booked = change + w_.dissipated - (w_.work - w_.field_work);
   if (now_ == Integrator::rk4) return std::abs(booked) > rounding ? booked : 0;
   const auto least = [&] { return std::min(booked, change + h * (w_.taken.least - w_.given.most)); };
@@ -168,6 +165,20 @@ void Stepper::book_field(double from, double to, const Vec3& mass_at) {
   w_.field_work += work;
 }
 
+// The same step may be taken once more, or in parts.
+void Stepper::give_links_back() {
+  if (!w_.links_of_start) return;
+  std::swap(w_.links, w_.at_start.links);
+  w_.at_start.has_links = true;
+  w_.links_of_start = false;
+}
+
+// A step may be taken once more from where the last one started.
+void Stepper::recall_start() {
+  const double *q = state_.q.data(), *v = state_.v.data();
+  if (!w_.at_start.is_of(q, v) && w_.at_end.is_of(q, v)) std::swap(w_.at_start, w_.at_end);
+}
+
 void Stepper::commit() {
   state_.q.swap(w_.q_end);
   state_.v.swap(w_.v_end);
@@ -178,6 +189,7 @@ void Stepper::commit() {
   if (w_.contacts) keep_touches(h_);
   state_.made += gain_;
   state_.at_stake = std::max(state_.at_stake, moving_);
+  give_links_back();
   std::swap(w_.at_start, w_.at_end);
 }
 

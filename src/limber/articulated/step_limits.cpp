@@ -212,6 +212,7 @@ void Stepper::apply_impacts() {
     return;
   }
   std::fill(w_.tau.begin(), w_.tau.end(), 0.0);
+  w_.links_of_start = false;
   multibody::kinematics(tree_, w_.q_end.data(), w_.v_mid.data(), w_.links, w_.workers.get());
   AbaInput in;
   in.links = &w_.links;

@@ -92,6 +92,21 @@ bool Stepper::project_velocities() {
   return true;
 }
 
+// Stages whose velocities or accelerations obey the loops do not stand on them. Rows that hang on others on
+// the loops are not the same from stage to stage off them, and hold what should move: those that the step's
+// start can do without are left out of it.
+bool Stepper::leave_contradicting_rows_out(double t, double h) {
+  if (w_.blocks && w_.blocks->gaba) w_.blocks->gaba->leave_none_out();
+  const bool by_position = order_of(now_) == 1 || midpoint() || closed_stages_;
+  if (!s_.rows_contradict || by_position) return true;
+  set_locks(t, h, 1, h);
+  evaluate(s_, state_.q.data(), state_.v.data(), t, {0, 0, 0}, w_);
+  if (!factor_blocks(s_, w_)) return false;
+  report_.redundant_rows = std::max(report_.redundant_rows, w_.blocks->gaba->dropped_rows());
+  w_.blocks->gaba->leave_dropped_out();
+  return true;
+}
+
 void Stepper::note_redundant_rows() {
   const Blocks& b = *w_.blocks;
   if (!b.gaba || b.gaba->dropped_rows() == 0) return;

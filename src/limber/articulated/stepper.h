@@ -9,10 +9,15 @@ namespace limber::articulated {
 class Stepper {
  public:
   Stepper(const SystemData& s, State& state, WorkspaceData& w, result::SolveReport& report)
-      : s_(s), tree_(s.tree), state_(state), w_(w), report_(report), now_(s.options.integrator) {}
+      : s_(s), tree_(s.tree), state_(state), w_(w), report_(report), now_(s.options.integrator) {
+    w_.links_of_start = false;
+  }
 
   // One step, split in halves where the iteration does not converge.
   bool advance(double t, double h, int depth);
+
+  // Of the last step, by its own stages [m]; negative: they do not tell.
+  double estimate() const { return estimate_; }
 
   // For the start: loops closed from where the coordinates stand, velocities made to obey them. False if a
   // loop cannot close; the report names it.
@@ -47,6 +52,7 @@ class Stepper {
   bool advance_touching(double t, double h, int depth);
   bool attempt(double t, double h);
   bool solve(double t, double h);
+  bool solve_by_integrator(double t, double h);
   bool solve_euler(double t, double h);
   int too_much_at_once(double h);
   void guess_accelerations();
@@ -105,6 +111,7 @@ class Stepper {
   bool project_velocities();
   bool factor_at_end();
   void note_redundant_rows();
+  bool leave_contradicting_rows_out(double t, double h);
 
   // Locks and limits.
   void set_locks(double t, double h, double gamma, double to_end);
@@ -160,6 +167,8 @@ class Stepper {
   bool let_one_go();
 
   void commit();
+  void recall_start();
+  void give_links_back();
   bool check_finite(double t);
   bool fail_non_finite(double t);
   bool fail_pivot(double t);
@@ -178,9 +187,19 @@ class Stepper {
   Integrator now_;                // that the attempt is taken by: sdirk also stands in for others
   double gain_ = 0;               // [J] that the attempt made of nothing
   double moving_ = 0;             // [J] kinetic in the attempt, and what springs took or gave
+  double estimate_ = -1;          // [m] of the attempt's error
   bool tension_ = false;          // its stiffness is in the matrix of the iteration
   bool second_look_ = false;      // the attempt is made once more, by the places that it came to
   bool closed_stages_ = false;    // sdirk with loops closed at its stages, also for midpoint
 };
+
+// Where the links stand for two sets of coordinates: the largest distance of their origins, and turn times
+// size. [m]
+double distance(const SystemData& s, const std::vector<double>& a, const std::vector<double>& b,
+                WorkspaceData& w);
+
+// A step of length h in parts, by the error that the options ask for (step_error.cpp).
+bool advance_adaptively(const SystemData& s, State& state, WorkspaceData& w, result::SolveReport& report,
+                        double h);
 
 }  // namespace limber::articulated

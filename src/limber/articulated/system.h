@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -187,6 +188,8 @@ struct SystemData {
   multibody::EliminationOrder order;                     // unless tree_only
   std::shared_ptr<const multibody::LoopPlan> loop_plan;  // of hundreds of loop rows; else null
   double size = 1;                                       // [m] of the structure at the start
+  double moving_mass = 0;                                // [kg] of what can move
+  bool rows_contradict = false;                          // of loops that are not closed
   std::string warning;                                   // of the first step
   double energy0 = 0;                                    // [J] total of rest()
   std::vector<double> q0, v0;                            // where it starts: as the model says, loops closed
@@ -239,7 +242,13 @@ struct KnownEnergy {
   double t = 0;                                // [s]
   double kinetic = 0, elastic = 0, total = 0;  // [J]
   double rounding = 0;                         // [J] what sums of such energies leave
-  double mass = 0;                             // [kg] of what can move
+
+  bool is_of(const double* at_q, const double* at_v) const {  // bit for bit
+    const auto same = [](const double* x, const std::vector<double>& y) {
+      return y.empty() || std::memcmp(x, y.data(), y.size() * sizeof(double)) == 0;
+    };
+    return measured && same(at_q, q) && same(at_v, v);
+  }
 };
 
 // [W] at the stages of a step.
@@ -266,6 +275,7 @@ struct WorkspaceData {
   std::unique_ptr<multibody::Workers> workers;
   std::vector<LinkMotion> links;        // by evaluate()
   std::vector<LinkMotion> links_other;  // of a second state
+  bool links_of_start = false;          // links are at_start's, which a Stepper gives back
   State before;                         // of the step at hand
   State whole, halves;                  // of an adaptive step
   std::vector<double> tau;              // (v_count) by evaluate()
@@ -326,6 +336,9 @@ void add_coupling_forces(const SystemData& s, const double* q, const double* v, 
 void add_coupling_blocks(const SystemData& s, const double* q, double d, double k, multibody::BlockSystem& m,
                          std::vector<Vec6>& row);
 double coupling_energy(const SystemData& s, const double* q);
+
+// Springs between two links: on the links, and in the blocks.
+void add_pair_springs(const SystemData& s, const Weights& weights, WorkspaceData& w);
 
 // Where two links stand in the pattern of pairs; put there if they do not.
 int pair_of(SystemData& s, int a, int b);

@@ -14,6 +14,7 @@
 #include <limits>
 
 #include "limber/math/double_double.h"
+#include "limber/math/pack.h"
 
 namespace limber::math {
 namespace {
@@ -247,6 +248,43 @@ Hyperbolic sinh_cosh(double x) {  // 0 ≤ x ≤ 40
 }  // namespace
 
 SinCos sincos(double x) { return sincos_inline(x); }
+
+namespace {
+
+// sincos_taylor(x, 0) of four numbers up to π/4, none of them tiny.
+LIMBER_INLINE void sincos_of_four(Pack x, SinCos* out) {
+  const auto series = [](double a0, double a1, double a2, double a3, double a4, double a5, double a6,
+                         double a7, Pack z, Pack z2, Pack z4) LIMBER_LAMBDA {
+    return ((pack(a0) + z * pack(a1)) + z2 * (pack(a2) + z * pack(a3))) +
+           z4 * ((pack(a4) + z * pack(a5)) + z2 * (pack(a6) + z * pack(a7)));
+  };
+  const Pack z = x * x, half = pack(0.5) * z, w = pack(1) - half, z2 = z * z, z4 = z2 * z2;
+  const Pack s = series(-1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800, 1.0 / 6227020800,
+                        -1.0 / 1307674368000, 1.0 / 355687428096000, z, z2, z4);
+  const Pack c = series(1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600,
+                        -1.0 / 87178291200, 1.0 / 20922789888000, -1.0 / 6402373705728000, z, z2, z4);
+  const Pack sine = x + x * (z * s), cosine = w + (((pack(1) - w) - half) + z2 * c);
+#pragma GCC unroll 4
+  for (int k = 0; k < lanes; ++k) out[k] = {sine[k], cosine[k]};
+}
+
+LIMBER_KERNEL void sincos_kernel(const double* x, int count, SinCos* out) {
+  constexpr double tiny = 0x1p-27, quarter_pi = 0x1.921fb54442d18p-1;
+  int i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    bool plain = true;
+    for (int k = 0; k < lanes; ++k) plain &= std::fabs(x[i + k]) <= quarter_pi && std::fabs(x[i + k]) >= tiny;
+    if (plain)
+      sincos_of_four(load(x + i), out + i);
+    else
+      for (int k = 0; k < lanes; ++k) out[i + k] = sincos(x[i + k]);
+  }
+  for (; i < count; ++i) out[i] = sincos(x[i]);
+}
+
+}  // namespace
+
+void sincos(const double* x, int count, SinCos* out) { sincos_kernel(x, count, out); }
 double sin(double x) { return sincos_inline(x).sin; }
 double cos(double x) { return sincos_inline(x).cos; }
 

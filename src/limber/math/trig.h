@@ -14,6 +14,7 @@ struct SinCos {
 };
 
 SinCos sincos(double x);
+void sincos(const double* x, int count, SinCos* out);  // of many at once, the same bits
 double sin(double x);
 double cos(double x);
 double tan(double x);

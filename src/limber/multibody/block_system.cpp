@@ -66,8 +66,9 @@ LIMBER_KERNEL void set_diagonal_kernel(const LinkMotion* links, const OwnBlocks&
   }
 }
 
-// a = X a_p + R c
-LIMBER_KERNEL void add_rates_kernel(const BlockSystem& s, const LinkMotion* links, Vec6* acceleration) {
+// a = X a_p + R c; y = A_ii a where it is asked for.
+template <bool product>
+LIMBER_INLINE void add_rates(const BlockSystem& s, const LinkMotion* links, Vec6* acceleration, Vec6* y) {
   Pack w = rows::pack(0), v = w;
   for (int i = 0; i < s.tree->size(); ++i) {
     const double *R = links[i].X_WM.R.data(), *c = links[i].c.data();
@@ -82,7 +83,16 @@ LIMBER_KERNEL void add_rates_kernel(const BlockSystem& s, const LinkMotion* link
     w += turned_by(turn, load3(c));
     v += turned_by(turn, load3(c + 3));
     rows::store(acceleration[i].data(), w), rows::store3(acceleration[i].data() + 3, v);
+    if constexpr (product) block6::times<1>(s.diagonal[i].data(), acceleration[i].data(), y[i].data());
   }
+}
+
+LIMBER_KERNEL void rates_kernel(const BlockSystem& s, const LinkMotion* links, Vec6* acceleration) {
+  add_rates<false>(s, links, acceleration, nullptr);
+}
+LIMBER_KERNEL void rates_and_blocks_kernel(const BlockSystem& s, const LinkMotion* links, Vec6* acceleration,
+                                           Vec6* y) {
+  add_rates<true>(s, links, acceleration, y);
 }
 
 }  // namespace
@@ -141,7 +151,7 @@ void jacobian_times(const BlockSystem& s, const double* x, Vec6* twist) {
 }
 
 void jacobian_rate_times(const BlockSystem& s, const std::vector<LinkMotion>& links, Vec6* acceleration) {
-  add_rates_kernel(s, links.data(), acceleration);
+  rates_kernel(s, links.data(), acceleration);
 }
 
 void jacobian_transpose_times(const BlockSystem& s, Vec6* y, double* x) {
@@ -160,15 +170,41 @@ LIMBER_KERNEL void diagonal_times(const BlockSystem& s, const Vec6* twist, Vec6*
     block6::times<1>(s.diagonal[i].data(), twist[i].data(), y[i].data());
 }
 
+// y_a += A x_b, y_b += Aᵀ x_a of every pair.
+LIMBER_KERNEL void add_pairs_times(const BlockSystem& s, const Vec6* twist, Vec6* y) {
+  using block6::load6;
+  using block6::Six;
+  using block6::Two;
+  for (std::size_t k = 0; k < s.off.size(); ++k) {
+    const LinkPair& p = s.pattern->pairs[k];
+    const double *A = s.off[k].data(), *x_b = twist[p.b].data();
+    double *y_a = y[p.a].data(), *y_b = y[p.b].data();
+    const Six x_a = load6(twist[p.a].data());
+    Six sum = x_b[0] * load6(A);
+    double along[6];
+#pragma GCC unroll 6
+    for (int c = 0; c < 6; ++c) {
+      const Six column = load6(A + 6 * c), m = column * x_a;
+      if (c > 0) sum = sum + x_b[c] * column;
+      const Two even = Two{m.a[0], m.a[1]} + (Two{m.a[2], m.a[3]} + m.b);
+      along[c] = even[0] + even[1];
+    }
+    block6::store6(y_a, load6(y_a) + sum);
+    block6::store6(y_b, load6(y_b) + load6(along));
+  }
+}
+
 }  // namespace
 
 void blocks_times(const BlockSystem& s, const Vec6* twist, Vec6* y) {
   diagonal_times(s, twist, y);
-  for (std::size_t k = 0; k < s.off.size(); ++k) {
-    const LinkPair& p = s.pattern->pairs[k];
-    y[p.a].noalias() += s.off[k] * twist[p.b];
-    y[p.b].noalias() += s.off[k].transpose() * twist[p.a];
-  }
+  add_pairs_times(s, twist, y);
+}
+
+void jacobian_rate_and_blocks_times(const BlockSystem& s, const std::vector<LinkMotion>& links,
+                                    Vec6* acceleration, Vec6* y) {
+  rates_and_blocks_kernel(s, links.data(), acceleration, y);
+  add_pairs_times(s, acceleration, y);
 }
 
 void joint_blocks_times(const BlockSystem& s, const double* x, double* y) {

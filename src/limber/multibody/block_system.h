@@ -113,6 +113,9 @@ void jacobian_rate_times(const BlockSystem& s, const std::vector<LinkMotion>& li
 void jacobian_transpose_times(const BlockSystem& s, Vec6* y, double* x);
 // y = A φ.
 void blocks_times(const BlockSystem& s, const Vec6* twist, Vec6* y);
+// φ̇ as above and y = A φ̇, in one pass over the links.
+void jacobian_rate_and_blocks_times(const BlockSystem& s, const std::vector<LinkMotion>& links,
+                                    Vec6* acceleration, Vec6* y);
 // y = B x.
 void joint_blocks_times(const BlockSystem& s, const double* x, double* y);
 // G φ of one loop.

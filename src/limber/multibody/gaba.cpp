@@ -131,6 +131,7 @@ Gaba::Gaba(const Tree& tree, const Pattern& pattern, EliminationOrder order)
   loops_noise_.setZero(rows);
   loops_active_.reserve(rows);
   loops_order_.reserve(rows);
+  left_out_.reserve(rows);
 }
 
 Gaba::Scratch::Scratch(const Gaba& g)

@@ -55,7 +55,11 @@ class Gaba {
     int least_link = -1;
   };
   Directions directions() const { return directions_; }
-  int dropped_rows() const { return loop_rows_ - loop_rank_; }
+  int dropped_rows() const { return loop_rows_ - loop_rank_ + static_cast<int>(left_out_.size()); }
+  // The rows that the last factor dropped are left out of those to come, whatever they would find. Rows of a
+  // loop that hang on others only where it is closed contradict them elsewhere.
+  void leave_dropped_out() { left_out_.assign(loops_order_.begin() + loop_rank_, loops_order_.end()); }
+  void leave_none_out() { left_out_.clear(); }
 
   // A row of a loop is dropped when less than this is left of its (unit) diagonal.
   static constexpr double drop_below = 1e-11;
@@ -131,6 +135,7 @@ class Gaba {
   VecX loops_scale_, loops_noise_, loops_values_;
   std::vector<int> loops_active_;  // rows in use
   std::vector<int> loops_order_;   // pivoting
+  std::vector<int> left_out_;      // rows
   int loop_rows_ = 0, loop_rank_ = 0;
   bool exact_ = false;
   int bad_link_ = -1;

@@ -72,6 +72,7 @@ void Gaba::prepare_loops() {
     // What the row would move if its bodies were free: a row that moves next to nothing of it is noise.
     for (int r = 0; r < top; ++r) {
       const int row = order_.loop_offset[l] + r;
+      if (std::ranges::find(left_out_, row) != left_out_.end()) continue;
       double reference = 0;
       const LoopSite& site = pattern_->loops[l];
       for (int k = 0; k < 6; ++k) {
@@ -348,12 +349,15 @@ void Gaba::solve_plain(const BlockRhs& rhs, Scratch& w, BlockSolution& x, bool h
 void Gaba::solve(const BlockRhs& rhs, Scratch& w, BlockSolution& x, bool homogeneous) const {
   solve_plain(rhs, w, x, homogeneous);
   std::fill(x.dropped.begin(), x.dropped.end(), 0);
+  const auto drop = [&](int which) {
+    for (std::size_t l = 0; l < pattern_->loops.size(); ++l) {
+      const int row = which - order_.loop_offset[l];
+      if (row >= 0 && row < pattern_->loops[l].capacity) x.dropped[6 * l + row] = 1;
+    }
+  };
   if (!exact_ && loop_rank_ < loop_rows_)
-    for (int k = loop_rank_; k < loop_rows_; ++k)
-      for (std::size_t l = 0; l < pattern_->loops.size(); ++l) {
-        const int row = loops_order_[k] - order_.loop_offset[l];
-        if (row >= 0 && row < pattern_->loops[l].capacity) x.dropped[6 * l + row] = 1;
-      }
+    for (int k = loop_rank_; k < loop_rows_; ++k) drop(loops_order_[k]);
+  for (const int row : left_out_) drop(row);
   if (borders_.empty()) return;
   // x += Σ δ z c with (1/δ − C) (δ z) = z₀.
   const int m = static_cast<int>(borders_.size());

@@ -120,13 +120,15 @@ template <bool moving>
 LIMBER_INLINE void place_links(const Tree& tree, const double* q, const double* v, int begin, int end,
                                LinkMotion* links) {
   constexpr int ahead = 32;
+  double turn[ahead];
   math::SinCos angle[ahead];
   Carried at = at_world();
   if (begin > 0 && tree[begin].parent == begin - 1) at = carried<moving>(links[begin - 1]);
   for (int first = begin; first < end; first += ahead) {
     const int last = std::min(first + ahead, end);
     for (int i = first; i < last; ++i)
-      if (tree[i].kind == JointKind::revolute) angle[i - first] = math::sincos(q[tree[i].q]);
+      turn[i - first] = tree[i].kind == JointKind::revolute ? q[tree[i].q] : 0.5;  // of others: any
+    math::sincos(turn, last - first, angle);
     for (int i = first; i < last; ++i) place<moving>(tree, i, q, v, angle[i - first], at, links);
   }
 }
@@ -154,40 +156,50 @@ void poses(const Tree& tree, const double* q, std::vector<LinkMotion>& links, Wo
 }
 
 void integrate(const Tree& tree, const double* q, const double* v, double h, double* q_out) {
-  for (const Link& link : tree.links()) integrate_joint(link.kind, q + link.q, v + link.v, h, q_out + link.q);
+  for (const Link& link : tree.links())
+    if (link.kind == JointKind::revolute)
+      q_out[link.q] = q[link.q] + h * v[link.v];
+    else
+      integrate_joint(link.kind, q + link.q, v + link.v, h, q_out + link.q);
 }
 
 namespace {
 
-LIMBER_KERNEL double twice_kinetic_energy(const Tree& tree, const LinkMotion* links) {
-  double sum = 0;
-  for (int i = 0; i < tree.size(); ++i) {
-    const Pack w = load3(links[i].V.data()), v = load3(links[i].V.data() + 3);
-    Pack moment, force;
-    rows::momentum(tree[i].inertia, w, v, moment, force);
-    sum += rows::dot(w, moment) + rows::dot(v, force);
-  }
-  return sum;
-}
-
-// R h + m p of every link that can move.
-LIMBER_KERNEL void add_moved_mass(const Tree& tree, const LinkMotion* links, Vec3& sum) {
+// 2 T, and R h + m p of every link that can move.
+template <bool kinetic>
+LIMBER_INLINE double add_up(const Tree& tree, const LinkMotion* links, Vec3& moved) {
+  double twice = 0;
   Pack total = rows::pack(0);
   for (int i = 0; i < tree.size(); ++i) {
-    if (tree[i].dofs == 0 && stands(tree, i)) continue;
     const Inertia& I = tree[i].inertia;
+    if constexpr (kinetic) {
+      const Pack w = load3(links[i].V.data()), v = load3(links[i].V.data() + 3);
+      Pack moment, force;
+      rows::momentum(I, w, v, moment, force);
+      twice += rows::dot(w, moment) + rows::dot(v, force);
+    }
+    if (tree[i].dofs == 0 && stands(tree, i)) continue;
     const double *R = links[i].X_WM.R.data(), *h = I.h.data();
     total +=
         ((load3(R) * rows::pack(h[0]) + load3(R + 3) * rows::pack(h[1])) + load3(R + 6) * rows::pack(h[2])) +
         rows::pack(I.m) * load3(R + 9);
   }
-  rows::store3(sum.data(), total);
+  rows::store3(moved.data(), total);
+  return twice;
+}
+
+LIMBER_KERNEL double add_up_moving(const Tree& tree, const LinkMotion* links, Vec3& moved) {
+  return add_up<true>(tree, links, moved);
+}
+LIMBER_KERNEL void add_up_moved_mass(const Tree& tree, const LinkMotion* links, Vec3& moved) {
+  add_up<false>(tree, links, moved);
 }
 
 }  // namespace
 
-double kinetic_energy(const Tree& tree, const std::vector<LinkMotion>& links) {
-  return 0.5 * twice_kinetic_energy(tree, links.data());
+double kinetic_energy(const Tree& tree, const std::vector<LinkMotion>& links, Vec3* moved) {
+  Vec3 sum;
+  return 0.5 * add_up_moving(tree, links.data(), moved ? *moved : sum);
 }
 
 bool stands(const Tree& tree, int link) {
@@ -197,7 +209,7 @@ bool stands(const Tree& tree, int link) {
 
 Vec3 moved_mass(const Tree& tree, const std::vector<LinkMotion>& links) {
   Vec3 sum;
-  add_moved_mass(tree, links.data(), sum);
+  add_up_moved_mass(tree, links.data(), sum);
   return sum;
 }
 

@@ -25,7 +25,8 @@ void poses(const Tree& tree, const double* q, std::vector<LinkMotion>& links, Wo
 
 void integrate(const Tree& tree, const double* q, const double* v, double h, double* q_out);
 
-double kinetic_energy(const Tree& tree, const std::vector<LinkMotion>& links);
+// With `moved`: moved_mass() too, in the same pass.
+double kinetic_energy(const Tree& tree, const std::vector<LinkMotion>& links, Vec3* moved = nullptr);
 bool stands(const Tree& tree, int link);  // welded to the world
 // Σ m c of what can move: what stands has no energy to give.
 Vec3 moved_mass(const Tree& tree, const std::vector<LinkMotion>& links);
