@@ -29,6 +29,7 @@ std::vector<Figure> bench_chain(bool full);
 std::vector<Figure> bench_adaptive(bool full);
 std::vector<Figure> bench_thread(bool full);
 std::vector<Figure> bench_rom(bool full);
+std::vector<Figure> bench_contact(bool full);
 void bench_structures(std::vector<Figure>& figures, bool full);  // its second part
 void bench_statics(std::vector<Figure>& figures);                // its third
 void bench_newton(std::vector<Figure>& figures);                 // its fourth

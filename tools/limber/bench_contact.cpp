@@ -1,0 +1,125 @@
+// Suite `contact`: piles of boxes in a bin, a chain that lies on the floor beside the same chain hanging, a
+// brick wall hit by a ball. Milliseconds of CPU time a step, contacts, and how good their forces are.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "allocations.h"
+#include "bench.h"
+#include "bench_timing.h"
+#include "limber/articulated/articulated.h"
+#include "limber/scene/scene.h"
+
+namespace limber::cli {
+namespace {
+
+constexpr double h = 5e-3;
+
+struct Ran {
+  double seconds = 0;  // a step, of the last ones
+  double contacts = 0, worst = 0, allocations = 0;
+};
+
+// Boxes on a grid that fall a finger's width, turned a little each, between four walls.
+std::string pile(int count) {
+  const int side = std::max(1, static_cast<int>(std::lround(std::cbrt(count / 2.0))));
+  std::string text = "limber: 1\nbodies:\n";
+  for (int k = 0; k < count; ++k) {
+    const int i = k % side, j = k / side % side, layer = k / (side * side);
+    text += fmt::format("  b{}: {{at: [{:.6f}, {:.6f}, {:.6f}], rotate: [0, 0, {:.6f}], box: [0.1, 0.1, 0.1]}}\n",
+                        k, 0.16 * (i - 0.5 * side) + 0.01 * std::sin(7.0 * k),
+                        0.16 * (j - 0.5 * side) + 0.01 * std::sin(11.0 * k), 0.055 + 0.115 * layer,
+                        0.4 * std::sin(3.0 * k));
+  }
+  const double wall = 0.08 * side + 0.1;
+  return text +
+         fmt::format(
+             "contact:\n  friction: 0.5\n  planes: [{{at: [0, 0, 0]}}, {{at: [{0}, 0, 0], normal: [-1, 0, 0]}}, "
+             "{{at: [-{0}, 0, 0], normal: [1, 0, 0]}}, {{at: [0, {0}, 0], normal: [0, -1, 0]}}, "
+             "{{at: [0, -{0}, 0], normal: [0, 1, 0]}}]\n",
+             wall);
+}
+
+std::string chain(int links, bool floor) {
+  std::string text = "limber: 1\nbodies:\n", joints = "joints:\n";
+  for (int i = 0; i < links; ++i) {
+    text += fmt::format(
+        "  l{}: {{at: [{:.3f}, 0, 0.02], rotate: [0, 90 deg, 0], capsule: {{radius: 0.02, length: 0.06}}, mass: "
+        "0.1}}\n",
+        i, 0.1 * i);
+    if (i > 0 || !floor)
+      joints += fmt::format("  j{}: {{type: spherical, child: l{}{}, at: [{:.3f}, 0, 0.02]}}\n", i, i,
+                            i > 0 ? fmt::format(", parent: l{}", i - 1) : "", 0.1 * i - 0.05);
+  }
+  return text + joints + (floor ? "contact: {friction: 0.5, planes: [{at: [0, 0, 0]}]}\n" : "");
+}
+
+std::string wall() {
+  std::string text = "limber: 1\nbodies:\n  ball: {at: [-0.6, 0.02, 0.35], velocity: [6, 0, 1], sphere: {radius: 0.08}}\n";
+  for (int row = 0; row < 8; ++row)
+    for (int k = 0; k < 6; ++k)
+      text += fmt::format("  b{}_{}: {{at: [0, {:.4f}, {:.4f}], box: [0.1, 0.2, 0.1]}}\n", row, k,
+                          0.201 * (k - 2.5) + (row % 2 == 0 ? 0 : 0.1), 0.05 + 0.1 * row);
+  return text + "contact: {friction: 0.6, planes: [{at: [0, 0, 0]}]}\n";
+}
+
+Ran run(const std::string& text, double settle, int steps) {
+  const scene::Scene s = scene::parse(text, "bench.yaml", ".");
+  const articulated::System system = articulated::compile(s.model);
+  articulated::State state = system.rest();
+  articulated::Workspace w(system);
+  Ran out;
+  const auto one = [&] {
+    const auto report = articulated::step(system, state, w, h);
+    if (!report.ok()) throw std::runtime_error("bench contact: " + report.message);
+    out.worst = std::max(out.worst, report.contact_residual);
+  };
+  while (state.t < settle - h / 2) one();
+  const auto before = allocation_count();
+  const auto begin = CpuClock::now();
+  for (int i = 0; i < steps; ++i) one();
+  out.seconds = seconds_since(begin) / steps;
+  out.allocations = static_cast<double>(allocation_count() - before) / steps;
+  out.contacts = static_cast<double>(state.touching.size() / articulated::State::touching_width);
+  return out;
+}
+
+}  // namespace
+
+std::vector<Figure> bench_contact(bool full) {
+  std::vector<Figure> out;
+  std::vector<std::pair<int, double>> points;
+  double worst = 0, allocations = 0;
+  const auto note = [&](const Ran& r) {
+    worst = std::max(worst, r.worst);
+    allocations = std::max(allocations, r.allocations);
+  };
+  const std::vector<int> sizes =
+      full ? std::vector<int>{10, 30, 100, 300, 1000} : std::vector<int>{10, 30, 100};
+  for (const int n : sizes) {
+    const Ran r = run(pile(n), 0.4, 20);
+    note(r);
+    points.emplace_back(n, r.seconds);
+    out.push_back({fmt::format("pile_{}_ms", n), 1e3 * r.seconds, "ms", "a step of boxes that have fallen", 0});
+    out.push_back({fmt::format("pile_{}_contacts", n), r.contacts, "", "", 0});
+  }
+  out.push_back({"pile_exponent", growth_exponent(points), "", "of the time a step over the boxes", 0});
+  for (const int n : full ? std::vector<int>{20, 100} : std::vector<int>{20}) {
+    const Ran lying = run(chain(n, true), 0.05, 20), hanging = run(chain(n, false), 0.05, 20);
+    note(lying);
+    out.push_back({fmt::format("chain_floor_{}_ms", n), 1e3 * lying.seconds, "ms", "every link on the floor", 0});
+    out.push_back({fmt::format("chain_floor_ratio_to_free_{}", n), lying.seconds / hanging.seconds, "",
+                   "the same chain hanging", 0});
+  }
+  const Ran struck = run(wall(), 0.1, 40);
+  note(struck);
+  out.push_back({"wall_ms", 1e3 * struck.seconds, "ms", "48 bricks while a ball goes through", 0});
+  out.push_back({"worst_residual", worst, "", "of all contacts in all steps", 0});
+  out.push_back({"allocations_per_step", allocations, "1/step", "", 0});
+  return out;
+}
+
+}  // namespace limber::cli
