@@ -292,9 +292,9 @@ void Stepper::put_stage(double t) {
 }
 
 // A factor of an earlier iterate serves where forces act through the joints alone: loops act through their
-// rows.
+// rows, and of locks it holds what they gave to that iterate.
 bool Stepper::can_keep_factor() const {
-  return w_.blocks && w_.blocks->gaba && !has_loops() && s_.order.cuts == 0;
+  return w_.blocks && w_.blocks->gaba && !has_loops() && s_.order.cuts == 0 && w_.locks.empty();
 }
 
 // a_new from w_.a and what evaluate() found. Without `factor`: by the one at hand.
