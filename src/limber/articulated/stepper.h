@@ -117,6 +117,21 @@ class Stepper {
   bool update_servo(std::size_t d, double t, double h);
   void apply_impacts();
 
+  // Dry friction (friction.cpp).
+  void start_rubs();
+  void lock_rubs(double h, double gamma, double to_end);
+  void book_rubs();
+  bool update_rubs();
+  bool update_rub(std::size_t r);
+  bool hardly_moves(std::size_t r) const;
+  bool turns_round(std::size_t r) const;
+  bool stops_within(std::size_t r);
+  void rest_what_sticks();
+  void rub_at_frame();
+  bool let_one_slip();
+  bool any_sticks() const;
+  bool is_locked(std::size_t r) const;
+
   // At a frame (frame_forces.cpp).
   void touch_limits();
   void lock_at_frame();
@@ -143,6 +158,8 @@ class Stepper {
   double gain_ = 0;               // [J] that the attempt made of nothing
   double moving_ = 0;             // [J] kinetic in the attempt, and what springs took or gave
   bool tension_ = false;          // its stiffness is in the matrix of the iteration
+  double split_at_ = 0;           // share of the attempt after which something that slides stops; 0: none
+  int splits_ = 0;                // of the step, for that reason
   bool closed_stages_ = false;    // sdirk with loops closed at its stages, also for midpoint
 };
 
