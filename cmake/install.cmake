@@ -19,6 +19,7 @@ set(LIMBER_PUBLIC_HEADERS
   model/features.h
   model/ids.h
   model/joint.h
+  model/law.h
   model/load.h
   model/material.h
   model/model.h

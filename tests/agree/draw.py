@@ -20,7 +20,8 @@ class Takes:
         full = method == "articulated"
         self.verb, self.method = verb, method
         self.drag = self.velocity = self.motion = self.wind = self.ball_limits = self.loop_limits = full
-        self.limits = self.restitution = full
+        self.limits = self.restitution = self.laws = full
+        self.friction = full and verb == "run"
         self.position = method in ("articulated", "adaptive")
         self.servo = method in ("articulated", "rom", "adaptive")
         self.ball_servo = self.max_force = full
@@ -152,6 +153,21 @@ def law(rng, joint, takes, closing=False):
         joint["limits"] = rng.uniform(0.05, 0.5)
     if "limits" in joint and takes.restitution and some(rng, 0.5):
         joint["restitution"] = rng.uniform(0, 0.9)
+    if kind in ("revolute", "prismatic", "screw") and takes.laws:
+        more_laws(rng, joint, takes, closing)
+
+
+def more_laws(rng, joint, takes, closing):
+    """Preloads, stops that give, dry friction."""
+    turns = joint["type"] != "prismatic"
+    if "stiffness" in joint and some(rng, 0.15):
+        joint["preload"] = rng.uniform(-1, 1) * (2 if turns else 10)
+    if "limits" in joint and "restitution" not in joint and some(rng, 0.5):
+        joint["stop_stiffness"] = rng.uniform(1, 10) * (40 if turns else 2000)
+        if some(rng, 0.5):
+            joint["stop_damping"] = damping(rng, joint["type"])
+    if takes.friction and not closing and some(rng, 0.1):
+        joint["friction"] = rng.uniform(0.1, 1) * (0.3 if turns else 2)
 
 
 def drive(rng, joint, takes):
@@ -177,7 +193,7 @@ def drive(rng, joint, takes):
         joint["motion"] = f"{rng.uniform(-size, size):.6g}*sin({rng.uniform(2, 9):.6g}*t)"
         if some(rng, 0.1):
             joint["motion"] = table(rng, 0.2, lambda: [rng.uniform(-size, size)])
-        for key in ("limits", "restitution"):
+        for key in ("limits", "restitution", "stop_stiffness", "stop_damping"):
             joint.pop(key, None)
     elif choice == "position":
         joint["position"] = rng.uniform(-size, size)
@@ -343,7 +359,7 @@ def mechanism(rng, question):
 def add_reactions(scene):
     """What joints carry, how bodies accelerate: where nothing jumps at a stop or a cut, and no loop shares what it holds."""
     joints = scene["joints"]
-    if scene["loops"] or not joints or any(key in repr(joints) for key in ("limits", "max_force")):
+    if scene["loops"] or not joints or any(key in repr(joints) for key in ("limits", "max_force", "friction")):
         return
     for name in sorted({min(joints), max(joints)}):
         for quantity in ("reaction_force", "reaction_torque"):
@@ -364,7 +380,7 @@ def finish(rng, scene, takes):
             run["solver"] = rng.choice(["gaba", "pcg", "pcg_rows", "dense"])
         if some(rng, 0.1):
             run["error"] = 10 ** rng.uniform(-6, -3)
-        if some(rng, 0.1):
+        if some(rng, 0.1) and "friction" not in repr(scene["joints"]):
             run["from"] = "static"
     if takes.method == "rom":
         run["rom"] = {"ends": ends(rng, scene)}

@@ -122,7 +122,8 @@ def smooth(scene):
     out = copy.deepcopy(scene)
     for section in ("joints", "loops"):
         for j in out.get(section, {}).values():
-            j.pop("limits", None), j.pop("restitution", None)
+            for key in ("limits", "restitution", "stop_stiffness", "stop_damping", "friction"):
+                j.pop(key, None)
             j.get("drive", {}).get("servo", {}).pop("max_force", None)
     for s in out.get("springs", {}).values():
         s.pop("tension_only", None)

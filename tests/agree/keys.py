@@ -21,7 +21,7 @@ def draw_keys(rng, number):
 
 
 ACTING = {"materials": {"E", "density"}, "sections": {"circle", "outer", "width", "height", "a", "b"},
-          "joints": {"stiffness", "damping", "rest", "position", "velocity", "target", "kp", "kd", "force", "pitch"},
+          "joints": {"stiffness", "damping", "rest", "preload", "position", "velocity", "target", "kp", "kd", "force", "pitch"},
           "loops": {"stiffness", "damping"}, "springs": {"stiffness", "damping", "rest_length"},
           "loads": {"force", "moment", "force_per_length"}, "gravity": {"gravity"}, "bodies": {"mass", "density", "linear_drag"},
           "wind": {"velocity"}, "beams": {"damping", "air_damping", "velocity"},

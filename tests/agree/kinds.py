@@ -47,10 +47,11 @@ KEYS = {
 }
 # Of joints, by coordinate: angles or lengths.
 TURNING = {"stiffness": TORQUE, "damping": (2, 1, -1), "rest": NUMBER, "limits": NUMBER, "position": NUMBER, "velocity": RATE,
-           "motion": NUMBER, "force": TORQUE, "target": NUMBER, "kp": TORQUE, "kd": (2, 1, -1), "max_force": TORQUE}
+           "motion": NUMBER, "force": TORQUE, "target": NUMBER, "kp": TORQUE, "kd": (2, 1, -1), "max_force": TORQUE,
+           "preload": TORQUE, "stop_stiffness": TORQUE, "stop_damping": (2, 1, -1), "friction": TORQUE}
 SLIDING = {"stiffness": STIFFNESS, "damping": DAMPING, "rest": LENGTH, "limits": LENGTH, "position": LENGTH,
            "velocity": SPEED, "motion": LENGTH, "force": FORCE, "target": LENGTH, "kp": STIFFNESS, "kd": DAMPING,
-           "max_force": FORCE}
+           "max_force": FORCE, "preload": FORCE, "stop_stiffness": STIFFNESS, "stop_damping": DAMPING, "friction": FORCE}
 SLIDES = {"prismatic": {0}, "planar": {0, 1}, "free": {3, 4, 5}, "cylindrical": {1}, "point_on_line": {3},
           "point_on_plane": {3, 4}}  # coordinates that are lengths
 FUNCTIONS = {"gravity", "position", "force", "moment", "force_per_length", "velocity", "motion", "target", "shift", "turn"}

@@ -80,7 +80,7 @@ def negated(value):
     return [negated(v) for v in value] if isinstance(value, list) else -value
 
 
-def turned_about(joint, keys=("rest", "position", "velocity", "motion")):
+def turned_about(joint, keys=("rest", "position", "velocity", "motion", "preload")):
     """A joint of one coordinate with its axis the other way, and its values."""
     joint["axis"] = vec.scaled(-1, joint["axis"])
     for key in keys:

@@ -68,6 +68,35 @@ TEST_P(JointLawOfKind, DerivativesMatchDifferences) {
   }
 }
 
+// Springs by laws, preloads and stops that give, beside the stiffness.
+TEST_P(JointLawOfKind, DerivativesOfExtrasMatchDifferences) {
+  const JointKind kind = GetParam();
+  for (unsigned seed = 0; seed < 30 && dof_count(kind) > 0; ++seed) {
+    Numbers random(seed);
+    JointLaw law = random_law(random, seed % 2 == 1);
+    JointExtras extras;
+    math::Program sinh;
+    sinh.push_variable(0), sinh.push(math::Op::sinh);
+    for (int i = 0; i < 6; ++i) {
+      extras.spring[i] = Law::expression(sinh);
+      extras.preload[i] = random.uniform(-1, 1);
+      if (has_rotation_vector(kind)) continue;
+      extras.stop_stiffness[i] = random.uniform(1, 5);
+      law.lower[i] = -0.5, law.upper[i] = 0.3;
+    }
+    law.extras = std::make_shared<const JointExtras>(extras);
+    JointConfiguration c;
+    for (double& q : c.q) q = random.uniform(-2, 2);
+    c.R = math::so3_exp(random.uniform(0, 2.5) * random.unit());
+    c.p = random.vector(1);
+    SCOPED_TRACE(seed);
+    // A stop's force has a corner: none of the steps of 1e-3 passes it.
+    const auto near_corner = [&](double q) { return std::abs(q + 0.5) < 0.01 || std::abs(q - 0.3) < 0.01; };
+    if (std::any_of(c.q.begin(), c.q.end(), near_corner)) continue;
+    check(kind, law, c);
+  }
+}
+
 TEST_P(JointLawOfKind, DerivativesAtRest) {
   const JointKind kind = GetParam();
   const int n = dof_count(kind);

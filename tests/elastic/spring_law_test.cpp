@@ -27,6 +27,23 @@ void check(const SpringParameters& s, const Vec3& a, const Vec3& b, const Pair& 
   EXPECT_TRUE(testing::is_psd(spring_damping(s, at.A, a, at.B, b)));
 }
 
+// A spring by a law, with a preload.
+TEST(SpringLaw, DerivativesOfCurvesMatchDifferences) {
+  math::Program sinh;
+  sinh.push_variable(0), sinh.push(math::Op::sinh);
+  SpringCurves curves{Law::expression(sinh), {}, 0.4};
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    Numbers random(seed);
+    const Vec3 a = random.vector(1), b = random.vector(1);
+    const Pair at{random.pose(1), random.pose(1)};
+    const double l = (at.B * b - at.A * a).norm();
+    if (l < 0.2) continue;
+    SCOPED_TRACE(seed);
+    for (const double share : {0.0, 0.5, 1.5})
+      check({0.7, 0.3, share * l, false, std::make_shared<const SpringCurves>(curves)}, a, b, at);
+  }
+}
+
 TEST(SpringLaw, DerivativesMatchDifferences) {
   for (unsigned seed = 0; seed < 100; ++seed) {
     Numbers random(seed);

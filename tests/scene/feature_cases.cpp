@@ -174,6 +174,34 @@ std::vector<FeatureCase> feature_cases() {
       other(arm(damped, "", "", "spherical"), "step: 5 ms", "step: 5 ms, integrator: euler"));
   add("restitution at the limits of a joint", arm(sprung + "    limits: 7 deg\n    restitution: §0.8\n"),
       arm(sprung + "    limits: 7 deg\n"));
+  add("spring of a joint by a law", arm("    spring_force: §5*x + 40*x^3\n"), plain_arm);
+  add("damper of a joint by a law", arm(sprung + "    damping_force: §0.2*v*abs(v)\n"), plain_arm);
+  add("preload of a joint", arm(sprung + "    preload: §0.3 N*m\n"), plain_arm);
+  const std::string stops = sprung + "    limits: 1 deg\n";
+  add("stops of a joint that give", arm(stops + "    stop_stiffness: §40 N*m/rad\n"), arm(stops));
+  add("damping of the stops of a joint",
+      arm(stops + "    stop_stiffness: 40 N*m/rad\n    stop_damping: §0.2 N*m*s/rad\n"),
+      arm(stops + "    stop_stiffness: 40 N*m/rad\n"));
+  add("friction of a joint", arm(sprung + "    friction: §0.1 N*m\n"), plain_arm);
+  add("friction of a joint that falls with its rate",
+      arm(sprung + "    friction: §{static: 0.1 N*m, dynamic: 0.05 N*m, velocity: 1 rad/s}\n"),
+      arm(sprung + "    friction: 0.1 N*m\n"));
+  const auto pulled = [](const std::string& law) {
+    return arm(sprung, "",
+               "springs:\n  string:\n    between: [arm, {on: world, at: [5 cm, 0, 10 cm]}]\n" + law);
+  };
+  const std::string linear = "    stiffness: 200 N/m\n";
+  add("spring by a law", pulled("    spring_force: §{table: [[-1 cm, -2 N], [0, 0], [1 cm, 5 N]]}\n"),
+      pulled(linear));
+  add("damper of a spring by a law", pulled(linear + "    damping_force: §30*v*abs(v)\n"), pulled(linear));
+  add("preload of a spring", pulled(linear + "    preload: §2 N\n"), pulled(linear));
+  const auto mounted = [](const std::string& more) {
+    return arm(sprung, "",
+               "bushings:\n  §mount:\n    b: arm\n    stiffness: [1, 1, 1, 200, 200, 200]\n" + more);
+  };
+  add("bushing", mounted(""), plain_arm);
+  add("damping of a bushing", other(mounted("    damping: §[0.1, 0.1, 0.1, 9, 9, 9]\n"), "§mount", "mount"),
+      other(mounted(""), "§mount", "mount"));
   const std::string to_world =
       "springs:\n  cable: {between: [arm, {on: world, at: [0, 0, 10 cm]}], stiffness: 200 N/m}\n";
   add("position of a joint at t = 0", arm(sprung + "    position: §3 deg\n"), plain_arm);
@@ -253,6 +281,18 @@ std::vector<FeatureCase> feature_cases() {
   add("restitution at the limits of a closing joint",
       pair(universal + "    limits: 0.5 deg\n    restitution: §0.8\n"),
       pair(universal + "    limits: 0.5 deg\n"));
+  add("spring of a closing joint by a law", pair(universal + "    spring_force: §[4*x, 30*x^3]\n"),
+      pair(universal));
+  add("damper of a closing joint by a law", pair(universal + "    damping_force: §[0.1*v, 0]\n"),
+      pair(universal));
+  add("preload of a closing joint", pair(universal + "    preload: §0.1 N*m\n"), pair(universal));
+  const std::string bounded = universal + "    limits: 0.5 deg\n";
+  add("stops of a closing joint that give", pair(bounded + "    stop_stiffness: §4 N*m/rad\n"),
+      pair(bounded));
+  add("damping of the stops of a closing joint",
+      pair(bounded + "    stop_stiffness: 4 N*m/rad\n    stop_damping: §0.1 N*m*s/rad\n"),
+      pair(bounded + "    stop_stiffness: 4 N*m/rad\n"));
+  add("friction of a closing joint", pair(universal + "    friction: §0.1 N*m\n"), pair(universal));
   add("tie", cord("", "ties:\n  §support: {on: cord@0.5, type: prismatic, axis: [1, 0, 0]}\n"), plain_cord);
   add("tie whose place moves",
       cord("",

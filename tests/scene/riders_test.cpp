@@ -92,10 +92,10 @@ TEST(Spring, TakesItsStiffnessFromEA) {
   EXPECT_DOUBLE_EQ(s.model.springs()[2].stiffness, 2);  // 6 m at t = 0
   const std::string head = "limber: 1\nbodies: {a: {sphere: 1}}\n";
   EXPECT_EQ(all_text(diagnose(head + "springs: {s: {between: [a, world]}}\n")),
-            "test.yaml:3:11: springs.s: needs one of stiffness and EA\n");
+            "test.yaml:3:11: springs.s: needs one of stiffness, EA and spring_force\n");
   EXPECT_EQ(all_text(diagnose(
                 head + "springs: {s: {between: [{on: a, at: [1, 0, 0]}, world], EA: 1, stiffness: 2}}\n")),
-            "test.yaml:3:64: springs.s: give only one of stiffness and EA\n");
+            "test.yaml:3:64: springs.s: give only one of stiffness, EA and spring_force\n");
   EXPECT_EQ(all_text(diagnose(head + "springs: {s: {between: [a, world], EA: 1}}\n")),
             "test.yaml:3:40: springs.s.EA: the cable has no length\n");
 }

@@ -55,61 +55,101 @@ INSTANTIATE_TEST_SUITE_P(C, Mechanism,
                                            "C_ladder_6_rungs_pinned_stack"));
 
 // −∂τ/∂q by central differences of the reduced forces, symmetric part, against the assembled tangent.
+void check_tangent(const ModelParts& parts, unsigned seed) {
+  const System system = compile(Model(parts));
+  const SystemData& s = system.data();
+  if (s.tree.v_count() == 0) return;
+  const State state = system.rest();
+  Workspace workspace(system);
+  WorkspaceData& w = workspace.data();
+  const multibody::Pattern pattern = static_pattern(s);
+  multibody::BlockSystem K(s.tree, pattern);
+  multibody::BlockRhs rhs(K);
+  std::vector<LoopState> loops;
+  const auto force = [&](const VecX& shift) {
+    std::vector<double> q(state.q.size());
+    multibody::integrate(s.tree, state.q.data(), shift.data(), 1, q.data());
+    assemble_tangent(s, q.data(), 0, {}, 0, 0, w, loops, K, rhs);
+    VecX f(s.tree.v_count());
+    multibody::jacobian_transpose_times(K, rhs.wrench.data(), f.data());
+    return VecX(f + Eigen::Map<const VecX>(rhs.tau.data(), f.size()));
+  };
+  const int v = s.tree.v_count();
+  MatX numeric(v, v);
+  const double eps = 1e-5;
+  for (int k = 0; k < v; ++k)
+    numeric.col(k) = -(force(eps * VecX::Unit(v, k)) - force(-eps * VecX::Unit(v, k))) / (2 * eps);
+  force(VecX::Zero(v));
+  const MatX exact = multibody::assemble_dense(K).H;
+  const MatX symmetric = 0.5 * (numeric + numeric.transpose());
+  // Central differences: eps² times third derivatives, and rounding 1e-16 / eps of the forces.
+  EXPECT_LT((exact - symmetric).norm(), 1e-7 * (1 + symmetric.norm())) << "seed " << seed;
+}
+
+ModelParts drawn_parts(Random& random) {
+  const int n = 2 + random.integer(8);
+  ModelParts parts = limber::testing::random_tree(random, n, 3);
+  parts.gravity = VectorFunction::constant(random.vector(10));
+  for (Joint& j : parts.joints) {
+    for (int k = 0; k < 6; ++k)
+      j.law.stiffness[k] = random.uniform(0, 5), j.law.rest[k] = random.uniform(-0.3, 0.3);
+    for (int k = 0; k < 6; ++k) j.position[k] = random.uniform(-0.6, 0.6);
+  }
+  const auto place = [&] { return Attachment{BodyId{random.integer(n)}, {}, 0, random.vector(0.4)}; };
+  for (int k = 0; k < 3; ++k) {
+    Spring spring;
+    spring.name = "s" + std::to_string(k);
+    spring.a = place();
+    spring.b = k == 0 ? Attachment{world, {}, 0, random.vector(1)} : place();
+    spring.stiffness = random.uniform(1, 50);
+    spring.rest_length = random.uniform(0.1, 0.5);
+    if (!(spring.a.body == spring.b.body)) parts.springs.push_back(spring);
+    PointLoad load;
+    load.name = "l" + std::to_string(k);
+    load.at = place();
+    load.force = VectorFunction::constant(random.vector(5));
+    load.follows = k == 2;
+    parts.point_loads.push_back(load);
+  }
+  return parts;
+}
+
 TEST(Tangent, AgreesWithFiniteDifferences) {
   for (unsigned seed = 0; seed < 60; ++seed) {
     Random random(seed);
-    const int n = 2 + random.integer(8);
-    ModelParts parts = limber::testing::random_tree(random, n, 3);
-    parts.gravity = VectorFunction::constant(random.vector(10));
+    check_tangent(drawn_parts(random), seed);
+  }
+}
+
+// Springs of joints and between bodies by laws, preloads, and bushings far from where they are at ease.
+TEST(Tangent, OfLawsAndBushingsAgreesWithFiniteDifferences) {
+  math::Program sinh;
+  sinh.push_variable(0), sinh.push(math::Op::sinh);
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    Random random(seed);
+    ModelParts parts = drawn_parts(random);
     for (Joint& j : parts.joints) {
+      JointExtras extras;
       for (int k = 0; k < 6; ++k)
-        j.law.stiffness[k] = random.uniform(0, 5), j.law.rest[k] = random.uniform(-0.3, 0.3);
-      for (int k = 0; k < 6; ++k) j.position[k] = random.uniform(-0.6, 0.6);
+        extras.spring[k] = Law::expression(sinh), extras.preload[k] = random.uniform(-2, 2);
+      j.law.extras = std::make_shared<const JointExtras>(extras);
     }
-    const auto place = [&] { return Attachment{BodyId{random.integer(n)}, {}, 0, random.vector(0.4)}; };
+    for (Spring& s : parts.springs) s.stiffness = 0, s.force = Law::expression(sinh), s.preload = 3;
+    const int n = static_cast<int>(parts.bodies.size());
     for (int k = 0; k < 3; ++k) {
-      Spring spring;
-      spring.name = "s" + std::to_string(k);
-      spring.a = place();
-      spring.b = k == 0 ? Attachment{world, {}, 0, random.vector(1)} : place();
-      spring.stiffness = random.uniform(1, 50);
-      spring.rest_length = random.uniform(0.1, 0.5);
-      if (!(spring.a.body == spring.b.body)) parts.springs.push_back(spring);
-      PointLoad load;
-      load.name = "l" + std::to_string(k);
-      load.at = place();
-      load.force = VectorFunction::constant(random.vector(5));
-      load.follows = k == 2;
-      parts.point_loads.push_back(load);
+      Bushing b;
+      b.name = "b" + std::to_string(k);
+      b.a = k == 0 ? world : BodyId{random.integer(n)};
+      b.b = BodyId{random.integer(n)};
+      if (k == 1) b.a = b.b, b.b = world;
+      b.X_AF = {math::so3_exp(random.vector(1)), random.vector(0.3)};
+      b.X_BM = {math::so3_exp(random.vector(1)), random.vector(0.3)};
+      Mat6 A;
+      for (int i = 0; i < 36; ++i) A.data()[i] = random.uniform(-1, 1);
+      b.stiffness = A * A.transpose();
+      if (!(b.a == b.b)) parts.bushings.push_back(b);
     }
-    const System system = compile(Model(parts));
-    const SystemData& s = system.data();
-    if (s.tree.v_count() == 0) continue;
-    const State state = system.rest();
-    Workspace workspace(system);
-    WorkspaceData& w = workspace.data();
-    const multibody::Pattern pattern = static_pattern(s);
-    multibody::BlockSystem K(s.tree, pattern);
-    multibody::BlockRhs rhs(K);
-    std::vector<LoopState> loops;
-    const auto force = [&](const VecX& shift) {
-      std::vector<double> q(state.q.size());
-      multibody::integrate(s.tree, state.q.data(), shift.data(), 1, q.data());
-      assemble_tangent(s, q.data(), 0, {}, 0, 0, w, loops, K, rhs);
-      VecX f(s.tree.v_count());
-      multibody::jacobian_transpose_times(K, rhs.wrench.data(), f.data());
-      return VecX(f + Eigen::Map<const VecX>(rhs.tau.data(), f.size()));
-    };
-    const int v = s.tree.v_count();
-    MatX numeric(v, v);
-    const double eps = 1e-5;
-    for (int k = 0; k < v; ++k)
-      numeric.col(k) = -(force(eps * VecX::Unit(v, k)) - force(-eps * VecX::Unit(v, k))) / (2 * eps);
-    force(VecX::Zero(v));
-    const MatX exact = multibody::assemble_dense(K).H;
-    const MatX symmetric = 0.5 * (numeric + numeric.transpose());
-    // Central differences: eps² times third derivatives, and rounding 1e-16 / eps of the forces.
-    EXPECT_LT((exact - symmetric).norm(), 1e-7 * (1 + symmetric.norm())) << "seed " << seed;
+    check_tangent(parts, seed);
   }
 }
 

@@ -11,6 +11,8 @@ std::span<const Suite> suites() {
        bench_adaptive},
       {"thread", "steps a second of threads, without and with contact, beside conjugate gradients",
        bench_thread},
+      {"contact", "time of a step of piles, a chain on the floor, a wall that is hit; contacts and residuals",
+       bench_contact},
       {"rom", "time of a step of reduced models, beside the whole mechanisms", bench_rom},
   };
   return list;

@@ -108,6 +108,10 @@ Json errors(const sim::StoredRun& run, const Ledger& ledger) {
   rows.push_back({"largest residual that was accepted, relative", number(r.residual)});
   if (run.sizes.loops > 0)
     rows.push_back({"largest gap of a loop, of the structure's size", number(r.loop_gap)});
+  if (r.contact_residual > 0) {
+    rows.push_back({"largest residual of contact forces, of the velocities they stop", number(r.contact_residual)});
+    rows.push_back({"largest violation of a friction cone, of the largest force", number(r.cone_violation)});
+  }
   if (ledger.has_remainder)
     rows.push_back({"energy that the integrator gained or lost, at most",
                     fmt::format("{:.6g} J ({:.2g} % of the largest change of an energy)", ledger.remainder,

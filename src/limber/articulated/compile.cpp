@@ -18,13 +18,6 @@ int pair_of(SystemData& s, int a, int b) {
   return static_cast<int>(s.pattern.pairs.size()) - 1;
 }
 
-namespace {
-
-void refuse_nothing(const Model& model) {
-  if (model.bodies().empty() && model.beams().empty())
-    throw ModelError({{"scene", "", "", "has no bodies and no beams to simulate"}});
-}
-
 void add_body_block(SystemData& s, int link, bool beyond_drag) {
   int& block = s.body_block_index[link];
   if (block < 0) {
@@ -33,6 +26,13 @@ void add_body_block(SystemData& s, int link, bool beyond_drag) {
     s.beyond_drag.push_back(0);
   }
   if (beyond_drag) s.beyond_drag[block] = 1;
+}
+
+namespace {
+
+void refuse_nothing(const Model& model) {
+  if (model.bodies().empty() && model.beams().empty())
+    throw ModelError({{"scene", "", "", "has no bodies and no beams to simulate"}});
 }
 
 void compile_joints(SystemData& s) {
@@ -54,8 +54,8 @@ void compile_joints(SystemData& s) {
       s.stiffness[link.v + k] = law.stiffness[k];
       s.damping[link.v + k] = law.damping[k];
       s.rest[link.v + k] = law.rest[k];
-      if (rotation && law.stiffness[k] > 0) s.has_rotation_law[i] = 1;
-      if (moved[i]) continue;
+      if (rotation && (law.stiffness[k] > 0 || law.extras)) s.has_rotation_law[i] = 1;
+      if (moved[i] || law.stops_softly(k)) continue;
       if (law.upper[k] < inf && !(rotation && (k == 1 || k == 2)))
         s.limits.push_back({i, k, -1, law.upper[k], law.restitution, true});
       if (law.lower[k] > -inf && !(rotation && k < 3))
@@ -120,7 +120,8 @@ void compile_loops(SystemData& s) {
     const int d = dof_count(c.kind);
     int limits = 0;
     for (int k = 0; k < d; ++k) {
-      c.has_law = c.has_law || c.law.stiffness[k] > 0 || c.law.damping[k] > 0;
+      c.has_law = c.has_law || c.law.stiffness[k] > 0 || c.law.damping[k] > 0 || c.law.extras;
+      if (c.law.stops_softly(k)) continue;
       const bool rotation = has_rotation_vector(c.kind);
       const int index = static_cast<int>(s.loops.size());
       const auto add = [&](double bound, bool upper) {
@@ -358,6 +359,9 @@ SystemData::SystemData(elastic::LinkedModel linked, const Options& opts)
   compile_springs(*this);
   compile_loops(*this);
   compile_couplings(*this);
+  compile_extra_laws(*this);
+  compile_friction(*this);
+  compile_bushings(*this);
   compile_riders(*this);
   compile_contacts(*this);
   choose_solver(*this);
@@ -394,6 +398,9 @@ WorkspaceData::WorkspaceData(const SystemData& s)
       limit_active(s.limits.size()),
       limit_changes(s.limits.size()),
       servo(6 * s.drives.size(), ServoState::linear),
+      rub(s.rubs.size()),
+      rub_changes(s.rubs.size()),
+      rub_force(s.rubs.size()),
       q_mid(s.tree.q_count()),
       v_mid(s.tree.v_count()),
       q_end(s.tree.q_count()),
@@ -410,7 +417,7 @@ WorkspaceData::WorkspaceData(const SystemData& s)
       anderson_pair(twice(s.rate_unit), s.options.integrator == Integrator::gauss ? anderson_depth : 0),
       blocks(s.tree_only ? nullptr : std::make_unique<Blocks>(s)),
       contacts(s.contacts.empty() ? nullptr : std::make_unique<Contacts>(s, blocks->system)) {
-  locks.reserve(s.motions.size() + s.limits.size());
+  locks.reserve(s.motions.size() + s.limits.size() + s.rubs.size());
   if (s.asks_works) powers.resize(s.work_of_motion(s.motions.size())), works = powers;
   const Integrator by = s.options.integrator;
   if (by != Integrator::rk4 && by != Integrator::gauss && by != Integrator::sdirk4) return;

@@ -128,7 +128,7 @@ struct Contacts {
   ContactForces forces, hit_forces;
   multibody::BlockRhs kept;           // of the stage, while responses are found
   multibody::BlockSolution answer;    // to a unit wrench
-  double overlap = 0, cone_violation = 0;  // at the end
+  double overlap = 0;  // [m] at the end
   double work = 0;                         // [J] in the step at hand
   int splits = 0;                          // of the whole step at impacts
   double whole = 0;                        // [s] of it

@@ -169,9 +169,10 @@ void add_loop_laws(const SystemData& s, const Weights& weights, WorkspaceData& w
     force.head(d) -= weights.ahead * (H.topLeftCorner(d, d) * rates.head(d));
     Mat6 Q = Mat6::Zero();
     for (int i = 0; i < d; ++i) {
-      w.dissipated_power += loop.law.damping[i] * rates[i] * rates[i];
+      const math::Dual damper = damper_force(loop.law, i, at.x[i], rates[i]);
+      w.dissipated_power += damper.value * rates[i];
       for (int j = 0; j < d; ++j)
-        Q(i, j) = weights.k * H(i, j) + (i == j ? weights.d * loop.law.damping[i] : 0);
+        Q(i, j) = weights.k * H(i, j) + (i == j ? weights.d * std::max(damper.rate, 0.0) : 0);
     }
     multibody::Subspace S = multibody::closing_axes(loop.joint(), at.q);  // into world axes
     for (int k = 0; k < d; ++k) {
@@ -351,7 +352,7 @@ void evaluate(const SystemData& s, const double* q, const double* v, double t, c
   w.dissipated_power = w.work_power = 0;
   std::fill(w.powers.begin(), w.powers.end(), 0.0);
 
-  const bool at_once = !w.workers && s.ground_springs.empty() && !s.drag.empty();
+  const bool at_once = !w.workers && s.ground_springs.empty() && s.bushings.empty() && !s.drag.empty();
   const double drag = at_once ? set_weights_and_drag(s, w.links.data(), g, w.wrench.data()) : 0;
   multibody::walk_ranges_forward(s.tree, w.workers.get(), [&](int begin, int end) {
     if (!at_once) set_weights(s.tree, w.links.data(), g, begin, end, w.wrench.data());
@@ -370,7 +371,10 @@ void evaluate(const SystemData& s, const double* q, const double* v, double t, c
     if (!w.powers.empty()) w.powers[s.work_of_drive(d)] = power;
   }
   add_coupling_forces(s, q, v, weights, w);
+  add_extra_laws(s, q, v, weights, w);
+  add_friction(s, v, w);
   add_ground_springs(s, weights, w);
+  add_ground_bushings(s, weights, w);
   w.dissipated_power += at_once ? drag : add_all_drag(s, w.links.data(), w.wrench.data());
   add_loads(s, t, w);
   add_riders(s, t, g, w);
@@ -382,6 +386,7 @@ void evaluate(const SystemData& s, const double* q, const double* v, double t, c
   else
     multibody::set_kinematics(q, w.links, w.blocks->end);
   add_pair_springs(s, weights, w);
+  add_pair_bushings(s, weights, w);
   add_loop_laws(s, weights, w);
   if (weights.matrix)
     add_coupling_blocks(s, q, weights.d, weights.k, w.blocks->system, w.blocks->coupling_row);
@@ -392,7 +397,11 @@ Vec6 joint_force(const SystemData& s, int i, const double* q, const double* v, d
   Vec6 force =
       -elastic::joint_energy_gradient(link.kind, s.model.joints()[i].law, configuration(link, q + link.q))
            .gradient;
-  for (int k = 0; k < link.dofs; ++k) force[k] -= s.damping[link.v + k] * v[link.v + k];
+  const JointLaw& law = s.model.joints()[i].law;
+  const bool plain = !has_rotation_vector(link.kind);
+  for (int k = 0; k < link.dofs; ++k)
+    force[k] -= damper_force(law, k, plain ? q[link.q + k] : 0, v[link.v + k]).value;
+  if (!s.rubs.empty()) force += sliding_force(s, i, v);
   for (const CompiledDrive& d : s.drives)
     if (d.link == i) force += drive_force(d, link, q, v, t);
   return force;
@@ -411,7 +420,7 @@ Vec6 drive_force(const CompiledDrive& d, const Link& link, const double* q, cons
 
 double elastic_energy(const SystemData& s, const double* q, const std::vector<LinkMotion>& links,
                       std::vector<LoopState>* scratch) {
-  double sum = coupling_energy(s, q);
+  double sum = coupling_energy(s, q) + extra_energy(s, q) + bushing_energy(s, links);
   for (int i = 0; i < s.tree.size(); ++i)
     if (!has_rotation_vector(s.tree[i].kind))
       sum += plain_joint_energy(s, s.tree[i], q);

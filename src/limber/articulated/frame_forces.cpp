@@ -134,6 +134,7 @@ void Stepper::lock_at_frame() {
     lock.C.row(lock.rows) = limit_row(s_, s_.limits[l], state_.q.data()).transpose();
     lock.g[lock.rows++] = 0;
   }
+  rub_at_frame();
 }
 
 // Rows of closing joints' touched bounds, after the loop's own.
@@ -199,6 +200,7 @@ bool Stepper::solve_at_frame() {
                                         drive.drive.max_force[k]);
   }
   touch_limits();
+  start_rubs();
   q_at_ = q;
   do {
     lock_at_frame();
@@ -209,7 +211,7 @@ bool Stepper::solve_at_frame() {
     const bool good = w_.blocks ? solve_frame_blocks()
                                 : multibody::aba(tree_, q, input_, w_.aba, w_.a.data(), w_.workers.get());
     if (!good) return false;
-  } while (let_one_go());
+  } while (let_one_go() || let_one_slip());
   return true;
 }
 

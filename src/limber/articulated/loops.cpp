@@ -123,7 +123,8 @@ Vec6 loop_acceleration_bias(const SystemData& s, int l, const LoopState& at,
 Vec6 loop_force(const SystemData& s, int l, const LoopState& at, const Vec6& rates) {
   const CompiledLoop& loop = s.loops[l];
   Vec6 force = -elastic::joint_energy_gradient(loop.kind, loop.law, loop_configuration(loop, at)).gradient;
-  for (int k = 0; k < dof_count(loop.kind); ++k) force[k] -= loop.law.damping[k] * rates[k];
+  for (int k = 0; k < dof_count(loop.kind); ++k)
+    force[k] -= damper_force(loop.law, k, at.x[k], rates[k]).value;
   return force;
 }
 

@@ -154,7 +154,7 @@ std::unique_ptr<multibody::SmallMotion> Equilibrium::small_motion(const std::vec
       D.diagonal[i] = turn * w_.body_block[b] * turn.transpose();
     }
   }
-  out->joints_only = s_.springs.empty();
+  out->joints_only = s_.springs.empty() && s_.bushings.empty();
   for (std::size_t l = 0; l < s_.loops.size(); ++l) {
     const CompiledLoop& loop = s_.loops[l];
     const int d = dof_count(loop.kind);

@@ -24,6 +24,7 @@ class Parts {
       join(i, parent);
     }
     for (const Spring& spring : m_.springs()) join(spring.a.body.value, spring.b.body.value);
+    for (const Bushing& x : m_.bushings()) join(x.a.value, x.b.value);
     for (const Loop& loop : m_.loops()) join(loop.a.value, loop.b.value);
     for (const Coupling& c : m_.couplings())
       for (const Coupling::Term& t : c.terms) join(first_moving(c), t.joint.value);
@@ -59,6 +60,8 @@ class Parts {
       if (has(x.a.body) || has(x.b.body)) out.springs.push_back(x), keep(x.a.body), keep(x.b.body);
     for (const Loop& x : m_.loops())
       if (has(x.a) || has(x.b)) out.loops.push_back(x), keep(x.a), keep(x.b);
+    for (const Bushing& x : m_.bushings())
+      if (has(x.a) || has(x.b)) out.bushings.push_back(x), keep(x.a), keep(x.b);
     for (const Coupling& x : m_.couplings())
       if (std::any_of(x.terms.begin(), x.terms.end(),
                       [&](const auto& t) { return has(m_[t.joint].child); })) {
@@ -111,6 +114,7 @@ class Parts {
     for (Joint& x : parts.joints) move(x.parent), move(x.child);
     for (Spring& x : parts.springs) move(x.a.body), move(x.b.body);
     for (Loop& x : parts.loops) move(x.a), move(x.b);
+    for (Bushing& x : parts.bushings) move(x.a), move(x.b);
     for (PointLoad& x : parts.point_loads) move(x.at.body);
     for (Drive& x : parts.drives) move(x.joint);
     for (Coupling& x : parts.couplings)

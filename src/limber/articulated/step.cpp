@@ -49,6 +49,11 @@ bool Stepper::advance(double t, double h, int depth) {
 bool Stepper::advance_or_halve(double t, double h, int depth) {
   recall_start();
   bool good = attempt(t, h);
+  if (split_at_ > 0) {  // what slides stops there
+    const double part = split_at_ * h;
+    ++splits_;
+    return advance(t, part, depth) && advance(t + part, h - part, depth);
+  }
   if (!good && has_loops() && order_of(s_.options.integrator) > 1) {
     // Perhaps the step crosses a pose where loops lose a row: closed at its stages, it converges there too.
     report_.status = Status::ok;
@@ -75,22 +80,27 @@ bool Stepper::attempt(double t, double h) {
   std::fill(w_.limit_changes.begin(), w_.limit_changes.end(), 0);
   std::fill(w_.servo.begin(), w_.servo.end(), ServoState::linear);
   now_ = closed_stages_ ? Integrator::sdirk : s_.options.integrator;
+  start_rubs();
   if (w_.contacts && !begin_touches(t, h)) return false;
+  if (high_order() && any_sticks()) now_ = Integrator::sdirk;
   if (high_order() && !smooth_in_time(t, h)) now_ = Integrator::midpoint;  // books a jump exactly
   for (int round = 0; round < max_rounds; ++round) {
     if (!solve(t, h)) return false;
     if (!check_finite(t + h)) return false;
     if (!update_active_set(t, h)) {
-      if (s_.limits.empty() && !w_.contacts) return true;
+      if (s_.limits.empty() && s_.rubs.empty() && !w_.contacts) return true;
+      rest_what_sticks();
       apply_impacts();
       if (w_.contacts && !finish_touches(t + h, h)) return false;
       if (w_.contacts) close_touch_books();
       return check_finite(t + h);
     }
+    if (split_at_ > 0) return false;
     if (high_order()) now_ = Integrator::sdirk;  // what is held or cut is not smooth
   }
   return fail(Status::not_converged, t,
-              "the set of joint limits and cut drives does not settle; a smaller step may help", -1);
+              "the set of joint limits, cut drives and what sticks does not settle; a smaller step may help",
+              -1);
 }
 
 bool Stepper::solve(double t, double h) {
@@ -325,9 +335,9 @@ void Stepper::put_stage(double t) {
 }
 
 // A factor of an earlier iterate serves where forces act through the joints alone: loops act through their
-// rows.
+// rows, and of locks it holds what they gave to that iterate.
 bool Stepper::can_keep_factor() const {
-  return w_.blocks && w_.blocks->gaba && !has_loops() && s_.order.cuts == 0;
+  return w_.blocks && w_.blocks->gaba && !has_loops() && s_.order.cuts == 0 && w_.locks.empty();
 }
 
 // a_new from w_.a and what evaluate() found. Without `factor`: by the one at hand.
@@ -417,21 +427,6 @@ void Stepper::follow_motions(double t) {
     double rates[6];
     prescribed(m, link, t, w_.q_end.data() + link.q, rates);
     if (midpoint() || high_order()) std::copy_n(rates, link.dofs, w_.v_end.data() + link.v);
-  }
-}
-
-// The right-hand side's share of the implicit blocks: + B a, and + A a_body of the iterate before.
-void Stepper::add_implicit_forces() {
-  for (const Link& link : tree_.links()) {
-    const double* B = w_.joint_block.data() + link.block;
-    for (int i = 0; i < link.dofs; ++i)
-      for (int j = 0; j < link.dofs; ++j) w_.tau[link.v + i] += B[j * link.dofs + i] * w_.a[link.v + j];
-  }
-  if (w_.body_block.empty() && !tension_) return;
-  place_accelerations(q_at_);
-  for (int i = 0; i < tree_.size(); ++i) {
-    if (tension_) w_.wrench[i].head<3>() += w_.tension_block[i] * w_.a_body[i].head<3>();
-    if (const int b = w_.body_block_index[i]; b >= 0) w_.wrench[i] += w_.body_block[b] * w_.a_body[i];
   }
 }
 

@@ -218,7 +218,6 @@ bool Stepper::advance_touching(double t, double h, int depth) {
 bool Stepper::begin_touches(double t, double h) {
   Contacts& c = *w_.contacts;
   c.now = c.start;
-  c.cone_violation = 0;
   if (c.pairs.empty()) return true;
   if (order_of(now_) > 1) now_ = Integrator::midpoint;
   if (depth_ >= deepest_for_overlap) return true;
@@ -342,7 +341,7 @@ bool Stepper::solve_touches(const Stage& stage) {
   c.forces.add_motion(-step, c.before, c.free);
   const ContactReport found = c.forces.solve(step, c.free, c.now);
   report_.solver_iterations = std::max(report_.solver_iterations, found.iterations);
-  c.cone_violation = std::max(c.cone_violation, found.cone_violation);
+  note(found);
   if (!found.converged)
     return fail(Status::not_converged, stage.t,
                 fmt::format("the forces of {} places that touch do not converge (residual {:.1e}); a smaller "
@@ -356,6 +355,12 @@ bool Stepper::solve_touches(const Stage& stage) {
   for (std::size_t k = 0; k < n; ++k)
     c.now[k].u = c.was[k] + step * touch_velocity(c.now[k], w_.links, b.x.twist.data());
   return true;
+}
+
+void Stepper::note(const ContactReport& found) {
+  if (!found.converged) return;  // the step is taken otherwise
+  report_.contact_residual = std::max(report_.contact_residual, found.residual);
+  report_.cone_violation = std::max(report_.cone_violation, found.cone_violation);
 }
 
 // What contacts did in a step along the velocities of its stage.
@@ -466,7 +471,7 @@ bool Stepper::find_settling() {
   }
   c.forces.add_motion(-1, c.before, c.free);
   const ContactReport found = c.forces.solve(1, c.free, c.end);
-  c.cone_violation = std::max(c.cone_violation, found.cone_violation);
+  note(found);
   for (std::size_t k = 0; k < n; ++k) c.push[k] = c.end[k].force - c.before[k];
   return found.converged;
 }

@@ -50,7 +50,7 @@ void Stepper::measure(const std::vector<double>& q, const std::vector<double>& v
     loads += l.force.value(t).norm() * s_.size + l.moment.value(t).norm();
   // Positions hold to 1e-12 or so, iterations end at 1e-10, of what the structure itself has: where the
   // world's origin is counts for no more than the rounding of a sum.
-  out.rounding = 1e-9 * (out.kinetic + out.elastic) + 1e-12 * loads + 1e-15 * std::abs(gravity);
+  out.rounding = 1e-9 * (out.kinetic + std::abs(out.elastic)) + 1e-12 * loads + 1e-15 * std::abs(gravity);
 }
 
 const KnownEnergy& Stepper::energy_at_start(double t) {
@@ -91,7 +91,8 @@ double Stepper::rightly_lost() const {
                    (w_.contacts && !w_.contacts->end.empty());
   if (hit || order_of(now_) == 1) return std::numeric_limits<double>::infinity();
   const bool damps = now_ == Integrator::sdirk || now_ == Integrator::sdirk4;
-  return damps ? std::max(w_.at_start.elastic, w_.at_end.elastic) : 0;
+  // Of laws and preloads the energy counts from x = 0, and may be negative.
+  return damps ? std::max(std::abs(w_.at_start.elastic), std::abs(w_.at_end.elastic)) : 0;
 }
 
 bool Stepper::makes_energy(double t, double h, int depth) {
@@ -129,6 +130,7 @@ void Stepper::clear_books() {
 
 // Powers of the last evaluation, over h.
 void Stepper::book_energy(double h) {
+  book_rubs();
   w_.dissipated += h * w_.dissipated_power;
   double power = w_.work_power;
   for (std::size_t i = 0; i < s_.motions.size();

@@ -15,6 +15,7 @@ void Stepper::set_locks(double t, double h, double gamma, double to_end) {
   for (const CompiledMotion& m : s_.motions) lock_motion(m, t, h, gamma);
   for (std::size_t l = 0; l < s_.limits.size(); ++l)
     if (w_.limit_active[l] && s_.limits[l].loop < 0) lock_limit(s_.limits[l], h, gamma, to_end);
+  lock_rubs(h, gamma, to_end);
   if (sdirk() && has_loops()) place_loops_at_start();
 }
 
@@ -120,6 +121,7 @@ bool Stepper::update_active_set(double t, double h) {
   for (std::size_t l = 0; l < s_.limits.size(); ++l) changed |= update_limit(l);
   for (std::size_t d = 0; d < s_.drives.size(); ++d)
     if (s_.drives[d].drive.kind == Drive::Kind::servo) changed |= update_servo(d, t, h);
+  changed |= update_rubs();
   return changed;
 }
 

@@ -144,6 +144,7 @@ class Stepper {
   void add_touch_wrenches();
   void push_rhs(const std::vector<Touch>& touches, const std::vector<Vec3>& x);
   bool solve_touches(const Stage& stage);
+  void note(const ContactReport& found);
   void book_touches(double h);
   void close_touch_books();
   bool strike(const std::vector<Touch>& touches, const std::vector<Vec3>& x);
@@ -158,6 +159,21 @@ class Stepper {
   void add_kept_wrenches();
   void keep_touches(double h);
   bool touches() const { return w_.contacts && !w_.contacts->now.empty(); }
+
+  // Dry friction (friction.cpp).
+  void start_rubs();
+  void lock_rubs(double h, double gamma, double to_end);
+  void book_rubs();
+  bool update_rubs();
+  bool update_rub(std::size_t r);
+  bool hardly_moves(std::size_t r) const;
+  bool turns_round(std::size_t r) const;
+  bool stops_within(std::size_t r);
+  void rest_what_sticks();
+  void rub_at_frame();
+  bool let_one_slip();
+  bool any_sticks() const;
+  bool is_locked(std::size_t r) const;
 
   // At a frame (frame_forces.cpp).
   void touch_limits();
@@ -190,6 +206,9 @@ class Stepper {
   double estimate_ = -1;          // [m] of the attempt's error
   bool tension_ = false;          // its stiffness is in the matrix of the iteration
   bool second_look_ = false;      // the attempt is made once more, by the places that it came to
+
+  double split_at_ = 0;           // share of the attempt after which something that slides stops; 0: none
+  int splits_ = 0;                // of the step, for that reason
   bool closed_stages_ = false;    // sdirk with loops closed at its stages, also for midpoint
 };
 

@@ -91,6 +91,29 @@ struct CompiledCoupling {
   std::vector<std::array<int, 3>> pairs;  // elastic: two of them and their pair in the pattern
 };
 
+// A coordinate of a joint with extras (laws.cpp). Springs of kinds with a rotation vector are in the joint's
+// own law: q −1.
+struct ExtraLaw {
+  int link = -1, dof = 0, v = 0, q = -1;  // places in State::v and ::q
+};
+
+// A coordinate with dry friction (friction.cpp).
+struct Rub {
+  int link = -1, dof = 0, v = 0;                   // place in State::v
+  double sticking = 0, sliding = 0, velocity = 0;  // [N·m or N], [rad/s or m/s]
+  bool given = false;                              // its motion is: it never sticks
+  double level(double speed) const;                // while it slides
+};
+
+// Between frame F on link a and frame M on link b (bushings.cpp).
+struct CompiledBushing {
+  int a = -1, b = -1;  // links; −1: the world
+  Pose X_AF, X_BM;     // in the links' own M (the world's frame)
+  Mat6 K, C;
+  int block = -1;  // body block, where one of them is the world; else …
+  int pair = -1;   // … in the pattern
+};
+
 // Where a loop's frames stand: computed from the links' poses.
 struct LoopState {
   Pose X_FM;
@@ -176,6 +199,9 @@ struct SystemData {
   std::vector<CompiledLoop> loops;  // closing joints, then rigid couplings
   std::vector<CompiledCoupling> couplings;
   std::vector<CompiledRider> riders;
+  std::vector<ExtraLaw> extra_laws;
+  std::vector<Rub> rubs;
+  std::vector<CompiledBushing> bushings;
 
   contact::SceneContacts contacts;  // empty: nothing touches
   double restitution = 0;
@@ -291,6 +317,9 @@ struct WorkspaceData {
   std::vector<char> limit_active;  // (limits)
   std::vector<int> limit_changes;  // (limits) in this step
   std::vector<ServoState> servo;   // (6 × drives)
+  std::vector<std::int8_t> rub;    // (rubs) the way it slides, +1 or −1; 0: it sticks
+  std::vector<int> rub_changes;    // (rubs) in this step
+  std::vector<double> rub_force;   // (rubs) on the coordinate, of those that stick
   std::vector<double> q_mid, v_mid, q_end, v_end, a, a_new;
   std::vector<Vec6> a_body;               // of the iterate before
   std::vector<Vec3> carried;              // (size) force that a link's joint carries
@@ -339,6 +368,29 @@ double coupling_energy(const SystemData& s, const double* q);
 
 // Springs between two links: on the links, and in the blocks.
 void add_pair_springs(const SystemData& s, const Weights& weights, WorkspaceData& w);
+
+// Extras of joints: forces with their blocks and what dampers take; energy; the exact stiffness (`clamp`: its
+// positive part) into the joints' blocks.
+void compile_extra_laws(SystemData& s);
+void add_extra_laws(const SystemData& s, const double* q, const double* v, const Weights& weights,
+                    WorkspaceData& w);
+double extra_energy(const SystemData& s, const double* q);
+void add_extra_stiffness(const SystemData& s, const double* q, bool clamp, std::vector<double>& joint_blocks);
+// Against a rate: all dampers of a joint's coordinate at q.
+math::Dual damper_force(const JointLaw& law, int dof, double q, double rate);
+
+void compile_friction(SystemData& s);
+void add_friction(const SystemData& s, const double* v, WorkspaceData& w);
+// The force of friction on the coordinates of a joint that slides.
+Vec6 sliding_force(const SystemData& s, int link, const double* v);
+
+void compile_bushings(SystemData& s);
+void add_ground_bushings(const SystemData& s, const Weights& weights, WorkspaceData& w);
+void add_pair_bushings(const SystemData& s, const Weights& weights, WorkspaceData& w);
+double bushing_energy(const SystemData& s, const std::vector<LinkMotion>& links);
+
+// A block of the link's own; made if there is none.
+void add_body_block(SystemData& s, int link, bool beyond_drag);
 
 // Where two links stand in the pattern of pairs; put there if they do not.
 int pair_of(SystemData& s, int a, int b);

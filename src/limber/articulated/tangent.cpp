@@ -114,6 +114,7 @@ class Assembly {
   void springs() {
     for (const GroundSpring& g : s_.ground_springs) spring(g.law, g.at, {-1, g.anchor_W}, -1);
     for (const PairSpring& p : s_.pair_springs) spring(p.law, p.a, p.b, p.pair);
+    for (const CompiledBushing& b : s_.bushings) bushing(b);
   }
 
   void joints() {
@@ -134,6 +135,7 @@ class Assembly {
       for (int k = 0; k < d; ++k)
         for (int l = 0; l < d; ++l) B[l * d + k] += 0.5 * (H(k, l) + H(l, k));
     }
+    add_extra_stiffness(s_, q_, material_, K_.joint);
     for (const CompiledDrive& drive : s_.drives) {
       if (drive.drive.kind != Drive::Kind::servo) continue;
       const Link& link = s_.tree[drive.link];
@@ -242,6 +244,49 @@ class Assembly {
       for (int k = 0; k < 2; ++k) sliding_row(loop, at, pair, R_F.col(k), -force[k]);
     if (loop.kind == JointKind::point_on_plane)
       for (int k = 0; k < 2; ++k) sliding_row(loop, at, pair, R_F.col(k), -force[3 + k]);
+  }
+
+  // With g the gradient by (turn in M, shift in F): the Hessian of V by these, and g times their own second
+  // derivatives, as of a closing joint that turns and slides freely.
+  void bushing(const CompiledBushing& b) {
+    CompiledLoop loop;
+    loop.a = b.a, loop.b = b.b;
+    LoopState at;
+    const Pose X_WF = b.a >= 0 ? w_.links[b.a].X_WM * b.X_AF : b.X_AF;
+    const Pose X_WM = b.b >= 0 ? w_.links[b.b].X_WM * b.X_BM : b.X_BM;
+    at.X_FM = {X_WF.R.transpose() * X_WM.R, X_WF.R.transpose() * (X_WM.p - X_WF.p)};
+    at.R_WM = X_WM.R, at.p_W = X_WM.p;
+    const Vec3 theta = math::so3_log(at.X_FM.R);
+    Vec6 x;
+    x << theta, at.X_FM.p;
+    const Vec6 w = b.K * x;
+    const Mat3 Ji = math::so3_jacobian_inverse(theta);
+    Mat6 G = Mat6::Identity(), on_a = Mat6::Zero(), on_b = Mat6::Zero();
+    G.topLeftCorner<3, 3>() = Ji;
+    Mat6 Q = G.transpose() * b.K * G;
+    if (!material_) {
+      const Mat3 turn = math::so3_jacobian_inverse_transpose_derivative(theta, w.head<3>()) * Ji;
+      Q.topLeftCorner<3, 3>() += 0.5 * (turn + turn.transpose());
+    }
+    for (int k = 0; k < 6; ++k) {
+      Vec6 axis = Vec6::Zero();
+      if (k < 3)
+        axis.head<3>() = X_WM.R.col(k);
+      else
+        axis.tail<3>() = X_WF.R.col(k - 3);
+      on_a.col(k) = multibody::shift_wrench(axis, arm(b.a, at.p_W));
+      on_b.col(k) = multibody::shift_wrench(axis, arm(b.b, at.p_W));
+    }
+    if (b.a >= 0) K_.diagonal[b.a] += on_a * Q * on_a.transpose();
+    if (b.b >= 0) K_.diagonal[b.b] += on_b * Q * on_b.transpose();
+    if (b.pair >= 0) off(b.pair, b.a, b.b, -on_a * Q * on_b.transpose());
+    if (material_) return;
+    if (b.pair >= 0) {  // as in loop_law
+      Mat6 block = Mat6::Zero();
+      block.topLeftCorner<3, 3>() = 0.5 * math::skew(X_WM.R * (Ji.transpose() * w.head<3>()));
+      off(b.pair, b.a, b.b, block);
+    }
+    for (int k = 0; k < 3; ++k) sliding_row(loop, at, b.pair, X_WF.R.col(k), w[3 + k]);
   }
 
   // Of a closing joint's law in its rates; the exact one has the force on the turning axes in it.

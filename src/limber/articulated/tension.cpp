@@ -69,6 +69,21 @@ void Stepper::set_tension(const double* q, double k) {
   }
 }
 
+// The right-hand side's share of the implicit blocks: + B a, and + A a_body of the iterate before.
+void Stepper::add_implicit_forces() {
+  for (const Link& link : tree_.links()) {
+    const double* B = w_.joint_block.data() + link.block;
+    for (int i = 0; i < link.dofs; ++i)
+      for (int j = 0; j < link.dofs; ++j) w_.tau[link.v + i] += B[j * link.dofs + i] * w_.a[link.v + j];
+  }
+  if (w_.body_block.empty() && !tension_) return;
+  place_accelerations(q_at_);
+  for (int i = 0; i < tree_.size(); ++i) {
+    if (tension_) w_.wrench[i].head<3>() += w_.tension_block[i] * w_.a_body[i].head<3>();
+    if (const int b = w_.body_block_index[i]; b >= 0) w_.wrench[i] += w_.body_block[b] * w_.a_body[i];
+  }
+}
+
 void Stepper::add_tension_to_blocks() {
   for (int i = 0; i < tree_.size(); ++i) {
     const Mat3& R = w_.links[i].X_WM.R;

@@ -20,7 +20,65 @@ Vec3 rotation_from_rest(const JointLaw& law, const JointConfiguration& c) {
   return rest.isZero(0) ? so3_log(c.R) : so3_log(so3_exp(rest).transpose() * c.R);
 }
 
+// Of a coordinate with a plain rate, all of its springs.
+CoordinateLaw plain_law(const JointLaw& law, int i, double q) {
+  const double x = q - law.rest[i];
+  CoordinateLaw out;
+  out.force = law.stiffness[i] * x;
+  out.energy = 0.5 * out.force * x;
+  out.slope = law.stiffness[i];
+  if (!law.extras) return out;
+  for (const CoordinateLaw& more : {extra_spring(*law.extras, i, x), extra_stop(law, i, q)})
+    out.energy += more.energy, out.force += more.force, out.slope += more.slope;
+  return out;
+}
+
+// w(x) of three coordinates from `first` on, their slopes and their energy.
+struct TripleLaw {
+  Vec3 w, slope;
+  double energy = 0;
+  TripleLaw(const JointLaw& law, int first, const Vec3& x) : slope(triple(law.stiffness, first)) {
+    w = slope.cwiseProduct(x);
+    energy = 0.5 * x.dot(w);
+    if (!law.extras) return;
+    for (int i = 0; i < 3; ++i) {
+      const CoordinateLaw more = extra_spring(*law.extras, first + i, x[i]);
+      w[i] += more.force, slope[i] += more.slope, energy += more.energy;
+    }
+  }
+};
+
+// A joint without a spring skips the logarithm.
+bool has_turning_spring(const JointLaw& law) {
+  return law.extras != nullptr || !triple(law.stiffness, 0).isZero(0);
+}
+
+Vec3 safe_slopes(const JointLaw& law, int first, const Vec3& x) {
+  return law.extras ? Vec3(TripleLaw(law, first, x).slope.cwiseMax(0.0)) : triple(law.stiffness, first);
+}
+
 }  // namespace
+
+CoordinateLaw extra_spring(const JointExtras& extras, int dof, double x) {
+  const math::Dual f = extras.spring[dof].at(x);
+  return {extras.spring[dof].integral(x) - extras.preload[dof] * x, f.value - extras.preload[dof], f.rate};
+}
+
+CoordinateLaw extra_stop(const JointLaw& law, int dof, double q) {
+  const double k = law.extras->stop_stiffness[dof];
+  const double over = std::max(q - law.upper[dof], 0.0) + std::min(q - law.lower[dof], 0.0);
+  if (over == 0 || k == 0) return {};
+  return {0.5 * k * over * over, k * over, k};
+}
+
+math::Dual extra_damper(const JointLaw& law, int dof, double q, double rate) {
+  math::Dual out = law.extras->damper[dof].at(rate);
+  const CoordinateLaw stop = extra_stop(law, dof, q);
+  if (stop.force == 0) return out;
+  const double c = law.extras->stop_damping[dof];
+  if ((stop.force + c * rate) * stop.force <= 0) return {out.value - stop.force, out.rate};  // it would pull
+  return {out.value + c * rate, out.rate + c};
+}
 
 JointConfiguration configuration_of(JointKind kind, const double* q) {
   JointConfiguration c;
@@ -44,82 +102,86 @@ JointLawValue joint_energy_gradient(JointKind kind, const JointLaw& law, const J
   JointLawValue out;
   if (!has_rotation_vector(kind)) {
     for (int i = 0; i < dof_count(kind); ++i) {
-      const double x = c.q[i] - law.rest[i];
-      out.gradient[i] = law.stiffness[i] * x;
-      out.energy += 0.5 * out.gradient[i] * x;
+      const CoordinateLaw at = plain_law(law, i, c.q[i]);
+      out.gradient[i] = at.force;
+      out.energy += at.energy;
     }
     return out;
   }
 
-  // Rotation: V = ½ θᵀKθ, g = J_r⁻ᵀ K θ. A joint without a spring skips the logarithm.
-  const Vec3 k = triple(law.stiffness, 0);
-  if (!k.isZero(0)) {
+  // Rotation: V = ½ θᵀKθ, g = J_r⁻ᵀ K θ.
+  if (has_turning_spring(law)) {
     const Vec3 theta = rotation_from_rest(law, c);
-    const Vec3 w = k.cwiseProduct(theta);
-    out.energy = 0.5 * theta.dot(w);
-    out.gradient.head<3>() = so3_jacobian_inverse(theta).transpose() * w;
+    const TripleLaw at(law, 0, theta);
+    out.energy = at.energy;
+    out.gradient.head<3>() = so3_jacobian_inverse(theta).transpose() * at.w;
   }
 
   // Shift: V = ½ Σ k (p − p₀)², g = Rᵀ K (p − p₀).
   if (kind == JointKind::free) {
-    const Vec3 x = c.p - triple(law.rest, 3);
-    const Vec3 w = triple(law.stiffness, 3).cwiseProduct(x);
-    out.energy += 0.5 * x.dot(w);
-    out.gradient.tail<3>() = c.R.transpose() * w;
+    const TripleLaw at(law, 3, c.p - triple(law.rest, 3));
+    out.energy += at.energy;
+    out.gradient.tail<3>() = c.R.transpose() * at.w;
     return out;
   }
   for (int i = 3; i < dof_count(kind); ++i) {
-    const double x = c.q[i] - law.rest[i];
-    out.gradient[i] = law.stiffness[i] * x;
-    out.energy += 0.5 * out.gradient[i] * x;
+    const CoordinateLaw at = plain_law(law, i, c.q[i]);
+    out.gradient[i] = at.force;
+    out.energy += at.energy;
   }
   return out;
 }
 
 Mat6 joint_hessian(JointKind kind, const JointLaw& law, const JointConfiguration& c) {
   Mat6 H = Mat6::Zero();
+  const auto put_plain = [&](int first) {
+    for (int i = first; i < dof_count(kind); ++i) H(i, i) = plain_law(law, i, c.q[i]).slope;
+  };
   if (!has_rotation_vector(kind)) {
-    for (int i = 0; i < dof_count(kind); ++i) H(i, i) = law.stiffness[i];
+    put_plain(0);
     return H;
   }
-  const Vec3 k = triple(law.stiffness, 0);
-  if (!k.isZero(0)) {
+  if (has_turning_spring(law)) {
     const Vec3 theta = rotation_from_rest(law, c);
+    const TripleLaw at(law, 0, theta);
     const Mat3 Ji = so3_jacobian_inverse(theta);
-    const Mat3 dJw = math::so3_jacobian_inverse_transpose_derivative(theta, k.cwiseProduct(theta));
-    const Mat3 JtK = Ji.transpose() * k.asDiagonal();
+    const Mat3 dJw = math::so3_jacobian_inverse_transpose_derivative(theta, at.w);
+    const Mat3 JtK = Ji.transpose() * at.slope.asDiagonal();
     H.topLeftCorner<3, 3>() = (dJw + JtK) * Ji;
   }
   if (kind == JointKind::free) {
-    const Vec3 kp = triple(law.stiffness, 3);
-    const Vec3 w = kp.cwiseProduct(c.p - triple(law.rest, 3));
-    const Mat3 KR = kp.asDiagonal() * c.R;
-    H.block<3, 3>(3, 0) = skew(c.R.transpose() * w);
+    const TripleLaw at(law, 3, c.p - triple(law.rest, 3));
+    const Mat3 KR = at.slope.asDiagonal() * c.R;
+    H.block<3, 3>(3, 0) = skew(c.R.transpose() * at.w);
     H.block<3, 3>(3, 3) = c.R.transpose() * KR;
     return H;
   }
-  for (int i = 3; i < dof_count(kind); ++i) H(i, i) = law.stiffness[i];
+  put_plain(3);
   return H;
 }
 
 Mat6 joint_hessian_psd(JointKind kind, const JointLaw& law, const JointConfiguration& c) {
   Mat6 H = Mat6::Zero();
+  const auto put_plain = [&](int first) {
+    for (int i = first; i < dof_count(kind); ++i)
+      H(i, i) = law.extras ? std::max(plain_law(law, i, c.q[i]).slope, 0.0) : law.stiffness[i];
+  };
   if (!has_rotation_vector(kind)) {
-    for (int i = 0; i < dof_count(kind); ++i) H(i, i) = law.stiffness[i];
+    put_plain(0);
     return H;
   }
-  const Vec3 k = triple(law.stiffness, 0);
-  if (!k.isZero(0)) {
-    const Mat3 Ji = so3_jacobian_inverse(rotation_from_rest(law, c));
-    const Mat3 KJ = k.asDiagonal() * Ji;
+  if (has_turning_spring(law)) {
+    const Vec3 theta = rotation_from_rest(law, c);
+    const Mat3 Ji = so3_jacobian_inverse(theta);
+    const Mat3 KJ = safe_slopes(law, 0, theta).asDiagonal() * Ji;
     H.topLeftCorner<3, 3>() = Ji.transpose() * KJ;
   }
   if (kind == JointKind::free) {
-    const Mat3 KR = triple(law.stiffness, 3).asDiagonal() * c.R;
+    const Mat3 KR = safe_slopes(law, 3, c.p - triple(law.rest, 3)).asDiagonal() * c.R;
     H.block<3, 3>(3, 3) = c.R.transpose() * KR;
     return H;
   }
-  for (int i = 3; i < dof_count(kind); ++i) H(i, i) = law.stiffness[i];
+  put_plain(3);
   return H;
 }
 

@@ -9,6 +9,8 @@
 // H₊ = Rᵀ K R;
 //   H adds ∂(Rᵀ w)/∂ω = [Rᵀ w]ₓ.
 // Damping: force −D·rate, D = diag(d), on the rates themselves.
+// Extras (model/joint.h) add to each coordinate's k (q − q₀) the force of its law, its preload and its stop;
+// for rotation vectors Kθ becomes w(θ) component by component, and K its slopes.
 #pragma once
 
 #include "limber/model/joint.h"
@@ -31,6 +33,16 @@ struct JointLawValue {
 
 double joint_energy(JointKind kind, const JointLaw& law, const JointConfiguration& c);
 JointLawValue joint_energy_gradient(JointKind kind, const JointLaw& law, const JointConfiguration& c);
+// What extras add: to a spring at x = q − rest (or a component of θ), to a stop at q; energy, force against
+// the coordinate, slope.
+struct CoordinateLaw {
+  double energy = 0, force = 0, slope = 0;
+};
+CoordinateLaw extra_spring(const JointExtras& extras, int dof, double x);
+CoordinateLaw extra_stop(const JointLaw& law, int dof, double q);
+// Force against the rate, of dampers and of stops; a stop does not pull back.
+math::Dual extra_damper(const JointLaw& law, int dof, double q, double rate);
+
 Mat6 joint_hessian(JointKind kind, const JointLaw& law,
                    const JointConfiguration& c);  // exact, top-left block
 Mat6 joint_hessian_psd(JointKind kind, const JointLaw& law, const JointConfiguration& c);  // H₊

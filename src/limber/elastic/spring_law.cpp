@@ -50,11 +50,26 @@ Vec12 to_bodies(const Vec3& f, const Pose& X_WA, const Vec3& p_A, const Pose& X_
   return g;
 }
 
+// What curves add to k (l − L), with its slope.
+math::Dual curve_tension(const SpringCurves& c, double stretch) {
+  math::Dual out = c.force.at(stretch);
+  out.value += c.preload;
+  return out;
+}
+// The damper's tension and its slope.
+math::Dual damper_tension(const SpringParameters& s, double rate) {
+  if (!s.curves || !s.curves->damper) return {s.damping * rate, s.damping};
+  const math::Dual more = s.curves->damper.at(rate);
+  return {s.damping * rate + more.value, s.damping + more.rate};
+}
+
 // ∂V/∂d = k (1 − L/l) d.
 Vec3 elastic_pull(const SpringParameters& s, const Line& line) {
   if (line.slack) return Vec3::Zero();
+  const double stretch = line.l - s.rest_length;
+  if (s.curves) return (s.stiffness * stretch + curve_tension(*s.curves, stretch).value) * line.n;
   if (s.rest_length == 0) return s.stiffness * line.d;
-  return s.stiffness * (line.l - s.rest_length) * line.n;
+  return s.stiffness * stretch * line.n;
 }
 
 // ∂²V/∂d² = k n nᵀ + (T/l)(I − n nᵀ), k and T/l. Without a direction k I bounds k n nᵀ for every n.
@@ -62,10 +77,23 @@ struct LineStiffness {
   double along = 0, across = 0;
   LineStiffness(const SpringParameters& s, const Line& line, bool clamp) {
     if (line.slack) return;
+    if (s.curves) {
+      of_curves(s, line, clamp);
+      return;
+    }
     along = across = s.stiffness;
     if (s.rest_length == 0 || line.n.isZero(0)) return;
     across = s.stiffness * (1 - s.rest_length / line.l);
     if (clamp) across = std::max(across, 0.0);
+  }
+
+ private:
+  void of_curves(const SpringParameters& s, const Line& line, bool clamp) {
+    const double stretch = line.l - s.rest_length;
+    const math::Dual more = curve_tension(*s.curves, stretch);
+    along = across = s.stiffness + more.rate;
+    if (!line.n.isZero(0)) across = (s.stiffness * stretch + more.value) / line.l;
+    if (clamp) along = std::max(along, 0.0), across = std::max(across, 0.0);
   }
 };
 Mat3 line_stiffness(const SpringParameters& s, const Line& line, bool clamp) {
@@ -76,7 +104,11 @@ Mat3 line_stiffness(const SpringParameters& s, const Line& line, bool clamp) {
 }  // namespace
 
 SpringParameters law_of(const Spring& spring) {
-  return {spring.stiffness, spring.damping, spring.rest_length, spring.tension_only};
+  SpringParameters out{spring.stiffness, spring.damping, spring.rest_length, spring.tension_only};
+  if (spring.force || spring.damper || spring.preload != 0)
+    out.curves =
+        std::make_shared<const SpringCurves>(SpringCurves{spring.force, spring.damper, spring.preload});
+  return out;
 }
 
 double rest_length_of(const Spring& spring, const Vec3& a_at_start, const Vec3& b_at_start) {
@@ -85,14 +117,17 @@ double rest_length_of(const Spring& spring, const Vec3& a_at_start, const Vec3& 
 
 double spring_tension(const SpringParameters& s, double length, double rate) {
   if (s.tension_only && length <= s.rest_length) return 0;
-  const double tension = s.stiffness * (length - s.rest_length) + s.damping * rate;
+  double tension = s.stiffness * (length - s.rest_length) + damper_tension(s, rate).value;
+  if (s.curves) tension += curve_tension(*s.curves, length - s.rest_length).value;
   // A cable that shortens quickly goes slack rather than push.
   return s.tension_only ? std::max(tension, 0.0) : tension;
 }
 
 double spring_energy(const SpringParameters& s, double length) {
   const double stretch = length - s.rest_length;
-  return s.tension_only && stretch <= 0 ? 0.0 : 0.5 * s.stiffness * stretch * stretch;
+  const double linear = s.tension_only && stretch <= 0 ? 0.0 : 0.5 * s.stiffness * stretch * stretch;
+  if (!s.curves) return linear;
+  return linear + s.curves->force.integral(stretch) + s.curves->preload * stretch;
 }
 
 SpringLine spring_line(const SpringParameters& s, const Vec3& d, const Vec3& rate, bool clamp) {
@@ -103,14 +138,15 @@ SpringLine spring_line(const SpringParameters& s, const Vec3& d, const Vec3& rat
   out.n = line.n, out.along = k.along, out.across = k.across;
   const double speed = line.n.dot(rate);
   const Vec3 elastic = elastic_pull(s, line);
-  out.pull = elastic + s.damping * speed * line.n;
+  const math::Dual damper = damper_tension(s, speed);
+  out.pull = elastic + damper.value * line.n;
   if (s.tension_only && out.pull.dot(line.n) < 0) {  // shortens too quickly: slack rather than push
     out.pull.setZero();
     out.power = -elastic.dot(line.n) * speed;
     return out;
   }
-  out.power = s.damping * speed * speed;
-  out.damping = s.damping;
+  out.power = damper.value * speed;
+  out.damping = clamp ? std::max(damper.rate, 0.0) : damper.rate;
   return out;
 }
 
@@ -169,7 +205,7 @@ Mat12 spring_damping(const SpringParameters& s, const Pose& X_WA, const Vec3& p_
   const Line line(s, X_WA, p_A, X_WB, p_B);
   if (line.slack) return Mat12::Zero();
   const Vec12 g = to_bodies(line.n, X_WA, p_A, X_WB, p_B);
-  return s.damping * g * g.transpose();
+  return damper_tension(s, 0).rate * g * g.transpose();
 }
 
 }  // namespace limber::elastic

@@ -2,6 +2,7 @@
 //
 //   l = |x_b − x_a|, n = (x_b − x_a)/l, V = ½ k (l − L)² (0 when slack and tension-only), tension T = k (l −
 //   L) + c l̇ with twists on the right (body axes), x = p + R r: ∂x/∂(ω, v) = R [−[r]ₓ, I].
+//   Curves add f(l − L) + preload + d(l̇), and ∫f + preload (l − L) to V.
 // Gradient: the generalised force on each body is minus it. Hessian: derivative of the gradient by the two
 // bodies' twists, 12×12, exact (not symmetric away from equilibrium); the safe one keeps k n nᵀ and, in
 // tension only, the geometric part T/l (I − n nᵀ): symmetric, positive semidefinite.
@@ -12,9 +13,15 @@
 
 namespace limber::elastic {
 
+// What few springs have; none of them with tension_only but the damper.
+struct SpringCurves {
+  Law force, damper;  // by the stretch l − L, by its rate
+  double preload = 0;
+};
 struct SpringParameters {
   double stiffness = 0, damping = 0, rest_length = 0;
   bool tension_only = false;
+  std::shared_ptr<const SpringCurves> curves{};  // null: none
 };
 // Of a spring that knows its rest length: of a model that beams_to_links() made.
 SpringParameters law_of(const Spring& spring);

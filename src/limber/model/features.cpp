@@ -20,6 +20,23 @@ bool is_limited(JointKind kind, const JointLaw& law) {
   return false;
 }
 
+// Of any coordinate.
+template <class When>
+bool has_extra(JointKind kind, const JointLaw& law, const When& when) {
+  for (int k = 0; law.extras && k < dof_count(kind); ++k)
+    if (when(*law.extras, k)) return true;
+  return false;
+}
+constexpr auto springs_by_law = [](const JointExtras& e, int k) { return static_cast<bool>(e.spring[k]); };
+constexpr auto damps_by_law = [](const JointExtras& e, int k) { return static_cast<bool>(e.damper[k]); };
+constexpr auto is_preloaded = [](const JointExtras& e, int k) { return e.preload[k] != 0; };
+constexpr auto stops_softly = [](const JointExtras& e, int k) { return e.stop_stiffness[k] > 0; };
+constexpr auto damps_stops = [](const JointExtras& e, int k) { return e.stop_damping[k] > 0; };
+constexpr auto rubs = [](const JointExtras& e, int k) { return e.friction_static[k] > 0; };
+constexpr auto rubs_by_rate = [](const JointExtras& e, int k) {
+  return e.friction_static[k] != e.friction_dynamic[k];
+};
+
 template <class When>
 void of_bodies(const Model& m, Places& out, const char* field, const When& when) {
   for (const Body& b : m.bodies())
@@ -46,6 +63,14 @@ void of_kind(const Model& m, Places& out) {
   of_loops(m, out, "type", [](const Loop& l) { return l.kind == kind; });
   for (const Tie& t : m.ties())
     if (t.kind == kind) out.push_back({"tie", t.name, "type"});
+}
+template <class When>
+void of_extras(const Model& m, Places& out, const char* field, const When& when) {
+  of_joints(m, out, field, [&](const Joint& j) { return has_extra(j.kind, j.law, when); });
+}
+template <class When>
+void of_closing_extras(const Model& m, Places& out, const char* field, const When& when) {
+  of_loops(m, out, field, [&](const Loop& l) { return has_extra(l.kind, l.law, when); });
 }
 template <class When>
 void of_springs(const Model& m, Places& out, const char* field, const When& when) {
@@ -114,7 +139,8 @@ std::vector<char> held_bodies(const Model& m) {
     if (b.valid()) held[b.value] = 1;
   };
   for (const Joint& j : m.joints())
-    if (any_of(j.kind, j.law.stiffness)) hold(j.child, j.parent);
+    if (any_of(j.kind, j.law.stiffness) || has_extra(j.kind, j.law, springs_by_law)) hold(j.child, j.parent);
+  for (const Bushing& x : m.bushings()) hold(x.a, x.b);
   for (const Spring& s : m.springs()) hold(body_of(m, s.a), body_of(m, s.b));
   for (const Tie& t : m.ties()) hold(body_of(m, t.on), body_of(m, t.to));
   for (const Loop& l : m.loops()) hold(l.a, l.b);
@@ -153,6 +179,13 @@ const Feature table[] = {
      of_joints(m, out, "limits", [](const Joint& j) { return has_rotation_vector(j.kind) && is_limited(j.kind, j.law); }); }},
   {"restitution at the limits of a joint", ".yo....", [](const Model& m, Places& out) {
      of_joints(m, out, "restitution", [](const Joint& j) { return j.law.restitution > 0; }); }},
+  {"spring of a joint by a law", ".yy....", [](const Model& m, Places& out) { of_extras(m, out, "spring_force", springs_by_law); }},
+  {"damper of a joint by a law", ".yo....", [](const Model& m, Places& out) { of_extras(m, out, "damping_force", damps_by_law); }},
+  {"preload of a joint", ".yy....", [](const Model& m, Places& out) { of_extras(m, out, "preload", is_preloaded); }},
+  {"stops of a joint that give", ".yy....", [](const Model& m, Places& out) { of_extras(m, out, "stop_stiffness", stops_softly); }},
+  {"damping of the stops of a joint", ".yo....", [](const Model& m, Places& out) { of_extras(m, out, "stop_damping", damps_stops); }},
+  {"friction of a joint", ".y.....", [](const Model& m, Places& out) { of_extras(m, out, "friction", rubs); }},
+  {"friction of a joint that falls with its rate", ".y.....", [](const Model& m, Places& out) { of_extras(m, out, "friction", rubs_by_rate); }},
   {"position of a joint at t = 0", "oyy...y", [](const Model& m, Places& out) {
      of_driven_joints(m, out, "position", false, [](const Joint& j) { return j.kind != JointKind::free && any_of(j.kind, j.position); }); }},
   {"position at t = 0 of a joint whose motion is given", "ooooooo", [](const Model& m, Places& out) {
@@ -214,6 +247,12 @@ const Feature table[] = {
      of_loops(m, out, "limits", [](const Loop& l) { return is_limited(l.kind, l.law); }); }},
   {"restitution at the limits of a closing joint", ".yo....", [](const Model& m, Places& out) {
      of_loops(m, out, "restitution", [](const Loop& l) { return l.law.restitution > 0; }); }},
+  {"spring of a closing joint by a law", ".yy....", [](const Model& m, Places& out) { of_closing_extras(m, out, "spring_force", springs_by_law); }},
+  {"damper of a closing joint by a law", ".yo....", [](const Model& m, Places& out) { of_closing_extras(m, out, "damping_force", damps_by_law); }},
+  {"preload of a closing joint", ".yy....", [](const Model& m, Places& out) { of_closing_extras(m, out, "preload", is_preloaded); }},
+  {"stops of a closing joint that give", ".yy....", [](const Model& m, Places& out) { of_closing_extras(m, out, "stop_stiffness", stops_softly); }},
+  {"damping of the stops of a closing joint", ".yo....", [](const Model& m, Places& out) { of_closing_extras(m, out, "stop_damping", damps_stops); }},
+  {"friction of a closing joint", ".......", [](const Model& m, Places& out) { of_closing_extras(m, out, "friction", rubs); }},
   {"tie", "yyy..yy", [](const Model& m, Places& out) {
      for (const Tie& t : m.ties()) out.push_back({"tie", t.name, ""}); }},
   {"tie whose place moves", "y......", [](const Model& m, Places& out) {
@@ -243,6 +282,18 @@ const Feature table[] = {
   {"spring beside the axis of its beam", "yyyyyyy", [](const Model& m, Places& out) {
      of_springs(m, out, "between", [](const Spring& s) {
        return (s.a.beam.valid() && !s.a.p.isZero(0)) || (s.b.beam.valid() && !s.b.p.isZero(0)); }); }},
+
+  {"spring by a law", ".yy....", [](const Model& m, Places& out) {
+     of_springs(m, out, "spring_force", [](const Spring& s) { return static_cast<bool>(s.force); }); }},
+  {"damper of a spring by a law", ".yo....", [](const Model& m, Places& out) {
+     of_springs(m, out, "damping_force", [](const Spring& s) { return static_cast<bool>(s.damper); }); }},
+  {"preload of a spring", ".yy....", [](const Model& m, Places& out) {
+     of_springs(m, out, "preload", [](const Spring& s) { return s.preload != 0; }); }},
+  {"bushing", ".yy....", [](const Model& m, Places& out) {
+     for (const Bushing& x : m.bushings()) out.push_back({"bushing", x.name, ""}); }},
+  {"damping of a bushing", ".yo....", [](const Model& m, Places& out) {
+     for (const Bushing& x : m.bushings())
+       if (!x.damping.isZero(0)) out.push_back({"bushing", x.name, "damping"}); }},
 
   {"beam", "yyyyyyy", [](const Model& m, Places& out) { of_beams(m, out, "", [](const Beam&) { return true; }); }},
   {"beam that starts on a beam", "yyy..yy", [](const Model& m, Places& out) {

@@ -24,9 +24,11 @@
 
 #include <array>
 #include <limits>
+#include <memory>
 #include <string>
 
 #include "limber/model/body.h"
+#include "limber/model/law.h"
 #include "limber/model/time_function.h"
 
 namespace limber {
@@ -69,6 +71,19 @@ bool is_rotational(JointKind kind, int dof);  // else the coordinate is a length
 using DofArray = std::array<double, 6>;  // first dof_count(kind) entries used
 constexpr DofArray dofs(double value) { return {value, value, value, value, value, value}; }
 
+// What few joints have beside plain springs and dampers, one entry a coordinate. x = q − rest, of rotation
+// vectors the components of θ.
+struct JointExtras {
+  std::array<Law, 6> spring;  // force against x, beside that of the stiffness: V = ∫ f dx
+  std::array<Law, 6> damper;  // force against the rate, beside that of the damping
+  DofArray preload{};         // force on the coordinate at rest: V = −preload · x [N·m or N]
+  // Beyond the limits: a spring and damper that push and never pull; 0: rigid stops.
+  DofArray stop_stiffness{}, stop_damping{};
+  // Dry friction: at most the first while it sticks, the second at high rates; between them
+  // dynamic + (static − dynamic) exp(−(rate/velocity)²); velocity 0: dynamic at any rate.
+  DofArray friction_static{}, friction_dynamic{}, friction_velocity{};
+};
+
 struct JointLaw {
   DofArray stiffness{};  // [N·m/rad or N/m]
   DofArray damping{};    // [N·m·s/rad or N·s/m]
@@ -77,7 +92,10 @@ struct JointLaw {
   // its entries 1, 2 and lower[0…2] are not used.
   DofArray lower = dofs(-std::numeric_limits<double>::infinity());
   DofArray upper = dofs(std::numeric_limits<double>::infinity());
-  double restitution = 0;  // of a hit on a limit: speed after / speed before
+  double restitution = 0;                       // of a hit on a limit: speed after / speed before
+  std::shared_ptr<const JointExtras> extras{};  // null: none
+  bool stops_softly(int dof) const { return extras && extras->stop_stiffness[dof] > 0; }
+  bool rubs(int dof) const { return extras && extras->friction_static[dof] > 0; }
 };
 
 struct Joint {
@@ -144,6 +162,22 @@ struct Spring {
   double damping = 0;       // along the line [N·s/m]
   double rest_length = -1;  // [m]; negative: the distance at t = 0
   bool tension_only = false;
+  Law force{};         // tension by the stretch length − rest_length, beside that of the stiffness
+  Law damper{};        // tension by the rate, beside that of the damping
+  double preload = 0;  // tension at rest_length [N]
+};
+
+// A bushing between frame F of a and frame M of b: with x = (θ, p), θ = log R_FM and p the origin of M in F,
+//
+//   V = ½ xᵀ K x,   dampers take ẋᵀ C ẋ.
+//
+// Rows and columns: three turns [rad], three shifts [m], along the axes of F. Between two such matrices and
+// forces stand the derivatives of θ, which are those of a small turn up to its first order.
+struct Bushing {
+  std::string name;
+  BodyId a = world, b = world;
+  Pose X_AF, X_BM;
+  Mat6 stiffness = Mat6::Zero(), damping = Mat6::Zero();  // symmetric, positive semidefinite
 };
 
 }  // namespace limber

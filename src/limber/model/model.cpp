@@ -100,6 +100,7 @@ void reorder(ModelParts& parts) {
   for (Coupling& c : parts.couplings)
     for (Coupling::Term& t : c.terms) fix_joint(t.joint);
   for (Loop& l : parts.loops) fix_body(l.a), fix_body(l.b);
+  for (Bushing& x : parts.bushings) fix_body(x.a), fix_body(x.b);
   for (Tie& t : parts.ties) fix_body(t.on.body), fix_body(t.to.body);
   for (Spring& s : parts.springs) fix_body(s.a.body), fix_body(s.b.body);
   for (Beam& b : parts.beams) {

@@ -83,6 +83,7 @@ struct ModelParts {
   std::vector<Tie> ties;
   std::vector<Coupling> couplings;
   std::vector<Spring> springs;
+  std::vector<Bushing> bushings;
   std::vector<Beam> beams;
   std::vector<PointLoad> point_loads;
   std::vector<DistributedLoad> distributed_loads;
@@ -135,6 +136,7 @@ class Model {
   std::span<const Tie> ties() const { return parts_.ties; }
   std::span<const Coupling> couplings() const { return parts_.couplings; }
   std::span<const Spring> springs() const { return parts_.springs; }
+  std::span<const Bushing> bushings() const { return parts_.bushings; }
   std::span<const Beam> beams() const { return parts_.beams; }
   std::span<const PointLoad> point_loads() const { return parts_.point_loads; }
   std::span<const DistributedLoad> distributed_loads() const { return parts_.distributed_loads; }
@@ -173,6 +175,7 @@ class ModelBuilder {
   JointId add(Joint j) { return push<JointId>(parts.joints, std::move(j)); }
   BeamId add(Beam b) { return push<BeamId>(parts.beams, std::move(b)); }
   SpringId add(Spring s) { return push<SpringId>(parts.springs, std::move(s)); }
+  void add(Bushing x) { parts.bushings.push_back(std::move(x)); }
   LoopId add(Loop l) { return push<LoopId>(parts.loops, std::move(l)); }
   void add(Drive d) { parts.drives.push_back(std::move(d)); }
   void add(PrescribedMotion m) { parts.motions.push_back(std::move(m)); }

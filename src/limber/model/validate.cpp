@@ -26,6 +26,8 @@ class Checker {
     check_drives_and_motions();
     check_loops();
     check_springs();
+    check_names(parts_.bushings, "bushing");
+    for (const Bushing& x : parts_.bushings) find_law_problems(x, int(parts_.bodies.size()), problems_);
     check_couplings();
     check_beams();
     check_contact();
@@ -183,6 +185,7 @@ class Checker {
     }
     if (!(law.restitution >= 0 && law.restitution <= 1))
       add(kind, name, "restitution", fmt::format("must be within 0…1, got {:.6g}", law.restitution));
+    find_law_problems(kind, name, joint_kind, law, problems_);
   }
 
   void check_pitch(const char* kind, const std::string& name, JointKind joint_kind, double pitch) {
@@ -224,7 +227,7 @@ class Checker {
     for (int i = 0; i < dof_count(j.kind); ++i) {
       finite("joint", j.name, "position", j.position[i]);
       finite("joint", j.name, "velocity", j.velocity[i]);
-      if (by_angle && i < 3) continue;
+      if ((by_angle && i < 3) || j.law.stops_softly(i)) continue;
       if (j.position[i] < j.law.lower[i] || j.position[i] > j.law.upper[i])
         add("joint", j.name, "position",
             fmt::format("{:.6g} is outside the limits {:.6g} … {:.6g}", j.position[i], j.law.lower[i],
@@ -379,6 +382,7 @@ class Checker {
       non_negative("spring", s.name, "stiffness", s.stiffness);
       non_negative("spring", s.name, "damping", s.damping);
       finite("spring", s.name, "rest_length", s.rest_length);
+      find_law_problems(s, problems_);
       if (!s.a.beam.valid() && !s.b.beam.valid() && s.a.body == s.b.body)
         add("spring", s.name, "between", "both ends are on the same body");
     }

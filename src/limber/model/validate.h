@@ -9,4 +9,10 @@ namespace limber {
 
 std::vector<Problem> find_problems(const ModelParts& parts);
 
+// Of laws beyond plain springs and dampers (validate_laws.cpp).
+void find_law_problems(const char* kind, const std::string& name, JointKind joint, const JointLaw& law,
+                       std::vector<Problem>& out);
+void find_law_problems(const Spring& spring, std::vector<Problem>& out);
+void find_law_problems(const Bushing& bushing, int bodies, std::vector<Problem>& out);
+
 }  // namespace limber

@@ -88,9 +88,8 @@ double fold(Op op, const double* operands, int count) {
 
 class Compiler {
  public:
-  Compiler(std::string_view text, const Lookup& lookup, bool allow_time,
-           const std::function<std::string(std::string_view)>& suggest)
-      : text_(text), lookup_(lookup), allow_time_(allow_time), suggest_(suggest) {}
+  Compiler(std::string_view text, const Lookup& lookup, const Variable& variable, const Suggest& suggest)
+      : text_(text), lookup_(lookup), variable_(variable), suggest_(suggest) {}
 
   Expression run() {
     if (text_.size() > max_length)
@@ -327,13 +326,16 @@ class Compiler {
       out.value = std::numeric_limits<double>::infinity();
     } else if (word == "true" || word == "false") {
       out.value = word == "true";
-    } else if (word == "t") {
-      if (!allow_time_) fail("t, the time, can be used only where a value may change with time", at);
-      out.dimension = dimension::time;
+    } else if (word == variable_.name) {
+      if (word != "t" && lookup_ && lookup_(word, note))
+        fail(fmt::format("\"{}\" is the variable here and a parameter; rename the parameter", word), at);
+      out.dimension = variable_.dimension;
       out.constant = false;
       out.begin = code_.size();
       code_.push_back({Op::variable});
       return out;
+    } else if (word == "t") {
+      fail("t, the time, can be used only where a value may change with time", at);
     } else if (const std::optional<Quantified> found = lookup_ ? lookup_(word, note) : std::nullopt) {
       out.value = found->value;
       out.dimension = found->dimension;
@@ -440,8 +442,8 @@ class Compiler {
 
   std::string_view text_;
   const Lookup& lookup_;
-  bool allow_time_;
-  const std::function<std::string(std::string_view)>& suggest_;
+  Variable variable_;
+  const Suggest& suggest_;
   std::size_t at_ = 0;
   int depth_ = 0, parentheses_ = 0;
   std::vector<Code> code_;
@@ -449,11 +451,11 @@ class Compiler {
 
 }  // namespace
 
-ExpressionResult compile_expression(std::string_view text, const Lookup& lookup, bool allow_time,
-                                    const std::function<std::string(std::string_view)>& suggest) {
+ExpressionResult compile_expression(std::string_view text, const Lookup& lookup, const Variable& variable,
+                                    const Suggest& suggest) {
   const std::size_t skipped = text.starts_with('=') ? 1 : 0;
   try {
-    return {Compiler(text.substr(skipped), lookup, allow_time, suggest).run(), {}, 0};
+    return {Compiler(text.substr(skipped), lookup, variable, suggest).run(), {}, 0};
   } catch (const Failure& failure) {
     return {std::nullopt, failure.message, failure.offset + skipped};
   }

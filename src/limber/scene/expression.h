@@ -45,9 +45,20 @@ struct ExpressionResult {
   std::size_t offset = 0;  // where in the text, bytes from 0
 };
 
-// `allow_time`: t is a variable. `suggest`: ends the message about an unknown name.
-ExpressionResult compile_expression(std::string_view text, const Lookup& lookup, bool allow_time,
-                                    const std::function<std::string(std::string_view)>& suggest = {});
+// The name that stands for variable 0, if there is one: t, or of laws x (a stretch) and v (a rate).
+struct Variable {
+  std::string_view name;
+  Dimension dimension;
+};
+using Suggest = std::function<std::string(std::string_view)>;
+
+// `suggest`: ends the message about an unknown name.
+ExpressionResult compile_expression(std::string_view text, const Lookup& lookup, const Variable& variable,
+                                    const Suggest& suggest = {});
+inline ExpressionResult compile_expression(std::string_view text, const Lookup& lookup, bool allow_time,
+                                           const Suggest& suggest = {}) {
+  return compile_expression(text, lookup, allow_time ? Variable{"t", dimension::time} : Variable{}, suggest);
+}
 
 // The text of a number alone ("-3.5e2"), locale or not; nullopt if there is anything else or it is out of
 // range.
@@ -56,8 +67,8 @@ std::optional<double> parse_number(std::string_view text);
 // Multiplies by min(t / ramp, 1).
 math::Program ramped(const math::Program& program, double ramp);
 
-// An expression that compiles to `program` again.
-std::string program_text(const math::Program& program);
+// An expression that compiles to `program` again, with `variable` for its variable.
+std::string program_text(const math::Program& program, const char* variable = "t");
 
 // Names that a parameter cannot have: functions, constants and t.
 bool is_reserved_name(std::string_view name);

@@ -27,7 +27,9 @@ Fields::Fields(Reader& scene_reader, const Node& node, ObjectType type, const Pa
   if (node.is_map() || node.kind == NodeKind::null) {
     check_keys();
     check_groups();
-  } else if (node.is_scalar() && *object_.shorthand) {
+  } else if (*object_.shorthand &&
+             (node.is_scalar() ||
+              (node.is_sequence() && find_key(object_, object_.shorthand)->type == Type::values))) {
     shorthand_ = true;
   } else {
     reader.error(node, path_, fmt::format("expected a mapping, got {}", describe(node)));
@@ -345,6 +347,8 @@ JointLaw Fields::law(JointKind kind) const {
   law.rest = values("rest", kind);
   limits("limits", kind, law);
   law.restitution = quantity("restitution", 0);
+  if (std::optional<JointExtras> more = extras(kind))
+    law.extras = std::make_shared<const JointExtras>(*std::move(more));
   return law;
 }
 

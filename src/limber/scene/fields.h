@@ -37,10 +37,12 @@ class Fields {
   DofArray values(std::string_view name, JointKind kind, double fallback = 0) const;
   std::array<TimeFunction, 6> functions(std::string_view name, JointKind kind) const;
   TimeFunction function(std::string_view name) const;
+  Law law(std::string_view name, const Variable& variable) const;
+  Mat6 matrix(std::string_view name) const;
   VectorFunction vector_function(std::string_view name, double ramp = 0) const;
   std::optional<Attachment> place(std::string_view name) const;
   void limits(std::string_view name, JointKind kind, JointLaw& law) const;
-  JointLaw law(JointKind kind) const;  // stiffness, damping, rest, limits, restitution
+  JointLaw law(JointKind kind) const;  // stiffness, damping, rest, limits, restitution and extras
 
   Reader& reader;
 
@@ -49,6 +51,9 @@ class Fields {
   const Key& key(std::string_view name, Type type) const;
   void check_keys();
   void check_groups();
+  std::array<Law, 6> laws(std::string_view name, JointKind kind, bool by_rate) const;
+  void friction(JointKind kind, JointExtras& out) const;
+  std::optional<JointExtras> extras(JointKind kind) const;
   std::optional<std::array<double, 2>> limit_pair(const Node& node, const Path& path,
                                                   const Dimension& d) const;
 
@@ -109,6 +114,9 @@ void cut_joints(const Fields& scene, const std::vector<char>& in_tree);
 void read_beams(const Fields& scene);
 void read_springs(const Fields& scene);
 void read_couplings(const Fields& scene);
+void read_bushings(const Fields& scene);
+// Where a joint or bushing is in the world, from `at`: a point, or a place on a body.
+std::optional<Vec3> world_point(const Fields& fields);
 std::vector<std::string> coupled_joints(const Fields& scene);  // names in couplings, as written or nearly so
 void read_loops(const Fields& scene);
 void read_ties(const Fields& scene);

@@ -1,4 +1,4 @@
-// Functions of time: constants, expressions of t, tables, files; and which files a scene may read.
+// Functions of time and laws: constants, expressions, tables, files; and which files a scene may read.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -95,16 +95,25 @@ std::optional<std::string> Reader::file_text(const Node& node, const Path& path)
   return files.back().text;
 }
 
+// Rows of a table: what its first column is, and how many there are.
+struct Reader::TableKind {
+  std::size_t columns = 2;
+  ObjectType object = ObjectType::function_table;
+  Dimension first = dimension::time;
+  const char *name = "time", *names = "times";
+};
+
 std::optional<std::vector<std::vector<double>>> Reader::table_rows(const Node& node, const Path& path,
                                                                    const Dimension& expected,
-                                                                   std::size_t columns, bool& periodic) {
-  const std::size_t before = diagnostics.size() + dropped;
-  const Fields fields(*this, node, ObjectType::function_table, path, node.mark);
-  periodic = fields.boolean("periodic");
+                                                                   const TableKind& kind, bool& periodic) {
+  const std::size_t before = diagnostics.size() + dropped, columns = kind.columns;
+  const Fields fields(*this, node, kind.object, path, node.mark);
+  periodic = kind.object == ObjectType::function_table && fields.boolean("periodic");
   std::vector<std::vector<double>> rows;
   const auto check = [&](const Mark& mark, const Path& where, const std::string& file_name) {
     if (rows.size() < 2 || rows.back()[0] > rows[rows.size() - 2][0]) return true;
-    Diagnostic d{file_name, mark.line, mark.column, where.text(), "times must increase from row to row"};
+    Diagnostic d{file_name, mark.line, mark.column, where.text(),
+                 fmt::format("{} must increase from row to row", kind.names)};
     if (diagnostics.size() < 2000) diagnostics.push_back(std::move(d));
     return false;
   };
@@ -120,14 +129,14 @@ std::optional<std::vector<std::vector<double>>> Reader::table_rows(const Node& n
       const Path where{&at, {}, static_cast<int>(i)};
       if (!item.is_sequence() || item.items.size() != columns) {
         error(item, where,
-              fmt::format("expected a row of {} numbers: the time and {}", columns,
+              fmt::format("expected a row of {} numbers: the {} and {}", columns, kind.name,
                           columns == 2 ? "a value" : "three values"));
         continue;
       }
       std::vector<double> row;
       for (std::size_t c = 0; c < columns; ++c)
         row.push_back(
-            quantity(*item.items[c], {&where, {}, static_cast<int>(c)}, c == 0 ? dimension::time : expected)
+            quantity(*item.items[c], {&where, {}, static_cast<int>(c)}, c == 0 ? kind.first : expected)
                 .value_or(0));
       rows.push_back(std::move(row));
       if (diagnostics.size() + dropped == before) check(item.mark, where, file);
@@ -186,7 +195,7 @@ TimeFunction Reader::function(const Node& node, const Path& path, const Dimensio
     return 0;
   }
   bool periodic = false;
-  const auto rows = table_rows(node, path, expected, 2, periodic);
+  const auto rows = table_rows(node, path, expected, {}, periodic);
   if (!rows) return 0;
   std::vector<double> times, values;
   for (const auto& row : *rows) times.push_back(row[0]), values.push_back(row[1]);
@@ -195,6 +204,41 @@ TimeFunction Reader::function(const Node& node, const Path& path, const Dimensio
   } catch (const std::invalid_argument& e) {
     error(node, path, e.what());
     return 0;
+  }
+}
+
+Law Reader::law(const Node& node, const Path& path, const Dimension& expected, const Variable& variable) {
+  if (!node.is_map()) {
+    const std::optional<Expression> e = expression(node, path, expected, variable);
+    if (!e || (e->constant && e->value == 0)) return {};
+    math::Program program = e->program;
+    if (e->constant && program.size() == 0) program.push_constant(e->value);
+    const double zero = 0;
+    if (const double start = program.evaluate(&zero); !std::isfinite(start)) {
+      error(node, path,
+            fmt::format("expected {}, got {} at {} = 0", expected_text(expected, Range::any), start,
+                        variable.name));
+      return {};
+    }
+    return Law::expression(std::move(program));
+  }
+  const bool by_rate = variable.name == "v";
+  const TableKind kind{2, ObjectType::law_table, variable.dimension, by_rate ? "rate" : "stretch",
+                       by_rate ? "rates" : "stretches"};
+  bool periodic = false;
+  const auto rows = table_rows(node, path, expected, kind, periodic);
+  if (!rows) return {};
+  std::vector<double> x, y;
+  for (const auto& row : *rows) x.push_back(row[0]), y.push_back(row[1]);
+  if (x.size() < 2) {
+    error(node, path, "a law by points needs two rows or more");
+    return {};
+  }
+  try {
+    return Law::table(std::move(x), std::move(y));
+  } catch (const std::invalid_argument& e) {
+    error(node, path, e.what());
+    return {};
   }
 }
 
@@ -217,7 +261,7 @@ VectorFunction Reader::vector_function(const Node& node, const Path& path, const
     return out;
   }
   bool periodic = false;
-  const auto rows = table_rows(node, path, expected, 4, periodic);
+  const auto rows = table_rows(node, path, expected, {.columns = 4}, periodic);
   if (!rows) return out;
   std::array<std::vector<double>, 4> columns;
   for (const auto& row : *rows)

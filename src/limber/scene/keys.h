@@ -30,6 +30,9 @@ enum class Type : unsigned char {
   values,           // a quantity for all coordinates of a joint, or a list with one for each
   joint_limits,     // ±x, [lower, upper], or a list of them
   function,         // a quantity, an expression of t, or {table} or {file}
+  law,              // a force by x or v: an expression, or {table} or {file}
+  laws,             // a law for the coordinate of a joint, or a list with one for each
+  matrix,           // six numbers of a diagonal, or six rows of a symmetric matrix
   functions,        // a function for all coordinates of a joint, or a list
   vector_function,  // a list of three functions, or {table} or {file} with three values a row
   color,            // "#rrggbb" or [r, g, b]
@@ -93,6 +96,9 @@ enum class ObjectType : unsigned char {
   stretch,
   wind,
   function_table,
+  law_table,
+  friction,
+  bushing,
   place,
   probe,
   clamp,

@@ -48,6 +48,15 @@ inline Key functions(const char* name, Role role, const char* doc) {
   key.role = role;
   return key;
 }
+inline Key law(const char* name, const char* doc) { return {name, Type::law, doc, force}; }
+inline Key laws(const char* name, const char* doc) {
+  Key key{name, Type::laws, doc};
+  key.role = Role::force;
+  return key;
+}
+inline Key matrix(const char* name, const Dimension& d, const char* doc) {
+  return {name, Type::matrix, doc, d};
+}
 inline Key object(const char* name, ObjectType type, const char* doc) {
   Key key{name, Type::object, doc};
   key.object = type;
@@ -94,6 +103,28 @@ inline std::vector<Key> law_keys() {
       quantity("restitution", number, "speed after a hit on a stop over the speed before")
           .with(Range::fraction)
           .otherwise("0"),
+      laws("spring_force",
+           "force against the coordinate by `x`, its way from `rest`; `stiffness: 100` says the same as "
+           "`spring_force: 100*x`; see [A law by points](#a-law-by-points)")
+          .like("100*x + 2e4*x^3"),
+      laws("damping_force",
+           "force against the rate by the rate `v`, 0 where that is 0; `damping: 2` says the same as "
+           "`damping_force: 2*v`")
+          .like("2*v + 5*v*abs(v)"),
+      values("preload", Role::force, "force of the spring on the coordinate at `rest`")
+          .otherwise("0")
+          .like("3 N*m"),
+      values("stop_stiffness", Role::stiffness, "of stops that give, beyond the limits; 0: they are rigid")
+          .with(Range::non_negative)
+          .otherwise("0")
+          .like("2 kN*m/rad"),
+      values("stop_damping", Role::damping, "of stops that give; they push and never pull")
+          .with(Range::non_negative)
+          .otherwise("0"),
+      object("friction", ObjectType::friction,
+             "dry friction against the rate: a level for all coordinates, one for each, or {static, dynamic, "
+             "velocity}")
+          .like("0.4 N*m"),
   };
 }
 

@@ -33,6 +33,7 @@ Object scene_object() {
               object_map("helices", T::helix, "short form: links in a row along a helix"),
               object_map("beams", T::beam, "elastic beams"),
               object_map("springs", T::spring, "straight springs and cables"),
+              object_map("bushings", T::bushing, "springs and dampers in all six directions"),
               object_map("couplings", T::coupling,
                          "gears, belts, racks, differentials: joints that move together"),
               object_map("loops", T::loop, "joints that close loops"),
@@ -347,6 +348,30 @@ std::vector<Object> joint_objects() {
        "  knee: {type: revolute, parent: thigh, child: shin, at: [0, 0, 0.5 m], axis: [0, 1, 0], limits: [0, "
        "140 deg],\n"
        "         stiffness: 20 N*m/rad, damping: 0.5 N*m*s/rad}\n"},
+      {T::friction,
+       "friction",
+       "Dry friction",
+       "While a coordinate moves, this force acts against it; while it stands, whatever keeps it standing, "
+       "up to `static`: "
+       "it sticks, and its rate is zero to the last bit. A level alone is the same moving and standing. "
+       "With all three, a "
+       "coordinate that moves at a rate v feels dynamic + (static − dynamic) exp(−(v/velocity)²) "
+       "(Stribeck). Of coordinates "
+       "that are angles or shifts, not of rotation vectors. Rests (`limber static`) refuse it: where a thing "
+       "stays within "
+       "its friction depends on how it came there.",
+       {values("static", Role::force, "the most it holds while it stands").with(Range::non_negative).needed(),
+        values("dynamic", Role::force, "while it moves, at high rates")
+            .with(Range::non_negative)
+            .otherwise("static"),
+        values("velocity", Role::rate, "of the way between the two; 0: dynamic at any rate")
+            .with(Range::non_negative)
+            .otherwise("0")},
+       {},
+       "static",
+       "joints:\n"
+       "  slide: {type: prismatic, child: block, axis: [1, 0, 0], friction: {static: 12 N, dynamic: 8 N, "
+       "velocity: 1 cm/s}}\n"},
       {T::frame,
        "frame",
        "A frame",

@@ -248,12 +248,52 @@ std::vector<Object> load_objects() {
         quantity("EA", force, "of a cable: stiffness = EA / rest length")
             .with(Range::non_negative)
             .like("10 MN"),
+        law("spring_force",
+            "tension by `x`, how much it is longer than its rest length; `stiffness: 100` says the same as "
+            "`spring_force: 100*x`")
+            .like("100*x + 2e4*x^3"),
         quantity("damping", damping, "").with(Range::non_negative).otherwise("0"),
+        law("damping_force", "tension by the rate `v` of its length, 0 where that is 0")
+            .like("{table: [[-1, -30], [0, 0], [1, 12]]}"),
         quantity("rest_length", length, "").with(Range::non_negative).otherwise("the distance at t = 0"),
+        quantity("preload", force, "tension at its rest length; negative: it pushes").otherwise("0"),
         boolean("tension_only", "a cable: no force when it is shorter than its rest length")},
-       {{{"stiffness", "EA"}, true}},
+       {{{"stiffness", "EA", "spring_force"}, true}, {{"damping", "damping_force"}, false}},
        "",
-       "springs:\n  tendon: {between: [palm.left, finger.tip], stiffness: 4 kN/m, tension_only: true}\n"},
+       "springs:\n  tendon: {between: [palm.left, finger.tip], stiffness: 4 kN/m, tension_only: true}\n"
+       "  bumper: {between: [cart, wall], spring_force: 2 kN/m * x + 80 kN * x^3, damping_force: {table: "
+       "[[-1, "
+       "-300], [0, 0], [1, 40]]}}\n"},
+      {T::bushing,
+       "bushing",
+       "A bushing",
+       "Springs and dampers in all six directions between a frame on `a` and one on `b`, at ease where the "
+       "two "
+       "are one. Its "
+       "coordinates are the rotation vector of b's frame against a's and the shift of its origin, both in "
+       "the "
+       "axes of a's "
+       "frame: three turns, then three shifts. V = ½ xᵀ K x, whatever the angle; for small ones the turns "
+       "are "
+       "angles about the "
+       "three axes.",
+       {refer("a", "body", "a body or world").otherwise("world"),
+        refer("b", "body", "a body or world").needed(),
+        Key{"at", Type::place, "where, in world coordinates with the bodies as written, or a body's point"}
+            .otherwise("the origin of b"),
+        Key{"rotate", Type::rotation, "its axes in the world, with the bodies as written"}.otherwise(
+            "[0, 0, 0]"),
+        object("a_frame", T::frame, "its frame in a, instead of `at` and `rotate`"),
+        object("b_frame", T::frame, "its frame in b"),
+        matrix("stiffness", stiffness,
+               "six numbers (turns [N*m/rad], shifts [N/m]), or six rows of six: symmetric, positive")
+            .needed()
+            .like("[40, 40, 10, 9e4, 9e4, 2e4]"),
+        matrix("damping", damping, "as the stiffness, for the rates of the coordinates").otherwise("0")},
+       {},
+       "",
+       "bushings:\n  mount: {a: frame, b: engine, at: engine.foot, stiffness: [40, 40, 10, 9e4, 9e4, 2e4], "
+       "damping: [1, 1, 1, 50, 50, 50]}\n"},
       {T::coupling,
        "coupling",
        "A coupling",
@@ -361,6 +401,22 @@ std::vector<Object> load_objects() {
        {Key{"table", Type::vectors, "rows [time, value], or [time, x, y, z] for a vector"}.like(
             "[[0 s, 0], [1 s, 20 N]]"),
         text("file", "a CSV file with such rows").like("gust.csv"), boolean("periodic", "repeats")},
+       {{{"table", "file"}, true}},
+       "",
+       ""},
+      {T::law_table,
+       "law_table",
+       "A law by points",
+       "A force by the way `x` of a spring from where it is at ease, or by a rate `v`: an expression of that "
+       "variable, or "
+       "points. A curve goes through the points, smooth in its slope and monotone where they are (the cubics "
+       "of `pchip`), and "
+       "straight on beyond the first and the last. The energy of a spring is the integral of its law, "
+       "exactly. A file has a "
+       "row a line, numbers in SI separated by commas or blanks, and lies in the scene's folder.",
+       {Key{"table", Type::vectors, "rows [x, force] or [v, force]"}.like(
+            "[[-1 cm, -5 N], [0, 0], [1 cm, 20 N]]"),
+        text("file", "a CSV file with such rows").like("bumper.csv")},
        {{{"table", "file"}, true}},
        "",
        ""},

@@ -123,13 +123,13 @@ Piece pop(std::vector<Piece>& stack) {
 
 }  // namespace
 
-std::string program_text(const math::Program& program) {
+std::string program_text(const math::Program& program, const char* variable) {
   std::vector<Piece> stack;
   for (const math::Program::Instruction& code : program.code()) {
     if (code.op == Op::constant) {
       stack.push_back(constant(code.constant));
     } else if (code.op == Op::variable) {
-      stack.push_back({"t", 9});
+      stack.push_back({variable, 9});
     } else if (code.op == Op::negate || code.op == Op::logical_not) {
       const Piece a = pop(stack);
       stack.push_back({(code.op == Op::negate ? "-" : "!") + wrap(a, 6), 6});

@@ -7,9 +7,6 @@
 
 namespace limber::scene {
 
-namespace {
-
-// Where a joint is in the world, from `at`: a point, or a place on a body.
 std::optional<Vec3> world_point(const Fields& fields) {
   if (!fields.has("at")) return std::nullopt;
   const Node& node = fields.node("at");
@@ -23,6 +20,8 @@ std::optional<Vec3> world_point(const Fields& fields) {
   }
   return fields.reader.reference_pose(place->body) * place->p;
 }
+
+namespace {
 
 Mat3 read_axes(const Fields& fields, JointKind kind) {
   const bool uses_axis = kind != JointKind::fixed && kind != JointKind::spherical && kind != JointKind::free;

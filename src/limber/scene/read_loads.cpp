@@ -106,6 +106,9 @@ void read_springs(const Fields& scene) {
     spring.damping = fields.quantity("damping", 0);
     spring.rest_length = fields.quantity("rest_length", -1);
     spring.tension_only = fields.boolean("tension_only");
+    spring.force = fields.law("spring_force", {"x", dimension::length});
+    spring.damper = fields.law("damping_force", {"v", dimension::velocity});
+    spring.preload = fields.quantity("preload", 0);
     // Registered even if its ends are wrong, so that probes of it are not reported as well.
     reader.spring_names.emplace(name, static_cast<int>(reader.parts.springs.size()));
     reader.remember("spring", name, fields.self(), fields.mark(), fields.path());

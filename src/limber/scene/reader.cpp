@@ -84,7 +84,7 @@ void Reader::command_line_error(const std::string& name, std::string message) {
 }
 
 std::optional<Expression> Reader::expression(const Node& node, const Path& path, const Dimension& expected,
-                                             bool allow_time) {
+                                             const Variable& variable) {
   if (!node.is_scalar()) {
     error(node, path,
           fmt::format("expected {}, got {}", expected_text(expected, Range::any), describe(node)));
@@ -107,7 +107,7 @@ std::optional<Expression> Reader::expression(const Node& node, const Path& path,
   }
   const auto suggest = [this](std::string_view name) { return suggest_parameter(name); };
   const ExpressionResult result =
-      compile_expression(node.text, lookup_in(node.mark.scope), allow_time, suggest);
+      compile_expression(node.text, lookup_in(node.mark.scope), variable, suggest);
   if (!result.expression) {
     Mark mark = node.mark;
     if (!node.quoted && node.text.find('\n') == std::string_view::npos)

@@ -60,7 +60,11 @@ class Reader {
 
   // --- scalars (reader.cpp)
   std::optional<Expression> expression(const Node& node, const Path& path, const Dimension& expected,
-                                       bool allow_time);
+                                       const Variable& variable);
+  std::optional<Expression> expression(const Node& node, const Path& path, const Dimension& expected,
+                                       bool allow_time) {
+    return expression(node, path, expected, allow_time ? Variable{"t", dimension::time} : Variable{});
+  }
   // One number of `expected` dimension within `range`; infinite ones only if allowed.
   std::optional<double> quantity(const Node& node, const Path& path, const Dimension& expected,
                                  Range range = Range::any, bool infinite = false);
@@ -84,6 +88,9 @@ class Reader {
   TimeFunction function(const Node& node, const Path& path, const Dimension& expected, double ramp = 0);
   VectorFunction vector_function(const Node& node, const Path& path, const Dimension& expected,
                                  double ramp = 0);
+
+  // --- laws: a force by x (a stretch) or v (a rate)
+  Law law(const Node& node, const Path& path, const Dimension& expected, const Variable& variable);
 
   // The text of a file in the scene's folder, remembered among `files`.
   std::optional<std::string> file_text(const Node& node, const Path& path);
@@ -151,8 +158,9 @@ class Reader {
   Lookup lookup_in(const Scope* scope);  // indices, then parameters
   void evaluate(const std::string& name, ParameterState& parameter);
   std::string suggest_parameter(std::string_view name) const;
+  struct TableKind;
   std::optional<std::vector<std::vector<double>>> table_rows(const Node& node, const Path& path,
-                                                             const Dimension& expected, std::size_t columns,
+                                                             const Dimension& expected, const TableKind& kind,
                                                              bool& periodic);
 
   std::unordered_map<std::string_view, Unit> units_;  // behind numbers so far: " mm"

@@ -78,6 +78,12 @@ std::string type_text(const Key& key) {
       return "see there";
     case Type::function:
       return "function of time, " + dimension_text(key);
+    case Type::law:
+      return "law, " + dimension_text(key);
+    case Type::laws:
+      return "law, or a list";
+    case Type::matrix:
+      return "six numbers or 6x6, " + dimension_text(key);
     case Type::functions:
       return "function of time, or a list";
     case Type::vector_function:

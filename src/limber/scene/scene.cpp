@@ -200,6 +200,7 @@ void read_scene(Reader& reader, const Node& written) {
   read_drives(scene);
   read_beams(scene);
   read_springs(scene);
+  read_bushings(scene);
   read_couplings(scene);
   read_loops(scene);
   read_ties(scene);

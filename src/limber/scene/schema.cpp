@@ -94,6 +94,12 @@ Json value_schema(const Key& key) {
       return one_or_list(one_or_list(quantity(Range::any)));
     case Type::function:
       return reference("function");
+    case Type::law:
+      return reference("law");
+    case Type::laws:
+      return one_or_list(reference("law"));
+    case Type::matrix:
+      return any_of({list_of(quantity(Range::any), 6), list_of(list_of(quantity(Range::any), 6), 6)});
     case Type::functions:
       return one_or_list(reference("function"));
     case Type::vector_function:
@@ -171,6 +177,8 @@ std::string schema_json() {
   Json definitions = Json::object();
   definitions["function"] =
       any_of({Json{{"type", Json::array({"number", "string"})}}, reference(ObjectType::function_table)});
+  definitions["law"] =
+      any_of({Json{{"type", Json::array({"number", "string"})}}, reference(ObjectType::law_table)});
   definitions["repeat"] = {
       {"type", "object"},
       {"minProperties", 1},

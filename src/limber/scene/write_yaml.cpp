@@ -7,39 +7,15 @@
 #include "limber/scene/expression.h"
 #include "limber/scene/flow.h"
 #include "limber/scene/scene.h"
+#include "limber/scene/write_laws.h"
 #include "limber/scene/write_run.h"
+#include "limber/scene/write_text.h"
 
 namespace limber::scene {
 
 namespace {
 
-std::string number(double x) {
-  if (std::isinf(x)) return x > 0 ? "inf" : "-inf";
-  return fmt::format("{}", x);
-}
-
-template <class List>
-std::string list(const List& values, int count) {
-  std::string text;
-  for (int i = 0; i < count; ++i) text += fmt::format("{}{}", i == 0 ? "" : ", ", number(values[i]));
-  return "[" + text + "]";
-}
 std::string vector(const Vec3& v) { return list(v, 3); }
-
-std::string text_scalar(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '\n')
-      out += "\\n";
-    else if (c == '\t')
-      out += "\\t";
-    else {
-      if (c == '"' || c == '\\') out += '\\';
-      out += c;
-    }
-  }
-  return out + "\"";
-}
 
 std::string color(const Color& c) { return fmt::format("[{}, {}, {}]", c[0], c[1], c[2]); }
 
@@ -178,6 +154,7 @@ class Writer {
     beams();
     contact();
     springs();
+    bushings();
     couplings();
     loops();
     ties();
@@ -305,6 +282,7 @@ class Writer {
     }
     if (limited) flow.add("limits", n == 1 ? text : "[" + text + "]");
     flow.add_if(law.restitution != 0, "restitution", number(law.restitution));
+    if (law.extras) add_extras(flow, n, *law.extras);
   }
 
   static std::string frame(const Pose& X) {
@@ -429,10 +407,26 @@ class Writer {
     for (const Spring& s : model_.springs())
       entry(s.name, Flow()
                         .add("between", fmt::format("[{}, {}]", place(s.a), place(s.b)))
-                        .add("stiffness", number(s.stiffness))
-                        .add("damping", number(s.damping))
+                        .add_if(!s.force, "stiffness", number(s.stiffness))
+                        .add_if(s.force && true, "spring_force", law_text(s.force, "x"))
+                        .add_if(!s.damper, "damping", number(s.damping))
+                        .add_if(s.damper && true, "damping_force", law_text(s.damper, "v"))
+                        .add_if(s.preload != 0, "preload", number(s.preload))
                         .add_if(s.rest_length >= 0, "rest_length", number(s.rest_length))
                         .add_if(s.tension_only, "tension_only", "true")
+                        .str());
+  }
+
+  void bushings() {
+    if (!model_.bushings().empty()) line("bushings:");
+    for (const Bushing& x : model_.bushings())
+      entry(x.name, Flow()
+                        .add("a", body_name(x.a))
+                        .add("b", body_name(x.b))
+                        .add("a_frame", frame(x.X_AF))
+                        .add("b_frame", frame(x.X_BM))
+                        .add("stiffness", matrix_text(x.stiffness))
+                        .add_if(!x.damping.isZero(0), "damping", matrix_text(x.damping))
                         .str());
   }
 

@@ -253,6 +253,8 @@ class Run {
     report_.total_iterations += r.total_iterations;
     report_.iterations = std::max(report_.iterations, r.iterations);
     report_.loop_gap = std::max(report_.loop_gap, r.loop_gap);
+    report_.contact_residual = std::max(report_.contact_residual, r.contact_residual);
+    report_.cone_violation = std::max(report_.cone_violation, r.cone_violation);
     report_.redundant_rows = std::max(report_.redundant_rows, r.redundant_rows);
     if (report_.redundant.empty()) report_.redundant = r.redundant;
     result::add_warning(report_, r.warning);

@@ -57,6 +57,8 @@ Json report_json(const result::SolveReport& r) {
           {"total_iterations", r.total_iterations},
           {"residual", r.residual},
           {"loop_gap", r.loop_gap},
+          {"contact_residual", r.contact_residual},
+          {"cone_violation", r.cone_violation},
           {"redundant_rows", r.redundant_rows},
           {"redundant", r.redundant},
           {"solver_iterations", r.solver_iterations},
@@ -80,6 +82,10 @@ result::SolveReport parse_report(const Json& json) {
   r.total_iterations = json.at("total_iterations").get<long>();
   r.residual = number_or_nan(json.at("residual"));
   r.loop_gap = number_or_nan(json.at("loop_gap"));
+  if (json.contains("contact_residual")) {  // runs of before have none
+    r.contact_residual = number_or_nan(json.at("contact_residual"));
+    r.cone_violation = number_or_nan(json.at("cone_violation"));
+  }
   r.redundant_rows = json.at("redundant_rows").get<int>();
   r.redundant = json.at("redundant").get<std::string>();
   r.solver_iterations = json.at("solver_iterations").get<int>();
