@@ -85,18 +85,19 @@ struct Line {
   double along = 0, across = 0, damping = 0, power = 0;
 };
 
-// Of a law by curves, one number at a time.
-bool find_curved_line(const elastic::SpringParameters& s, const Vec3& d, const Vec3& rate, Line& out) {
+// Of a law by curves, one number at a time; slack: zero.
+void find_curved_line(const elastic::SpringParameters& s, const Vec3& d, const Vec3& rate, Line& out) {
   const elastic::SpringLine line = elastic::spring_line(s, d, rate, true);
   out.n = load3(line.n.data()), out.pull = load3(line.pull.data());
   out.along = line.along, out.across = line.across, out.damping = line.damping, out.power = line.power;
-  return !line.slack;
 }
 
 // False: slack.
 LIMBER_INLINE bool find_line(const elastic::SpringParameters& s, Pack d, Pack rate, Line& out) {
-  if (s.curves)
-    return find_curved_line(s, Vec3(d[0], d[1], d[2]), Vec3(rate[0], rate[1], rate[2]), out);
+  if (s.curves) {
+    find_curved_line(s, Vec3(d[0], d[1], d[2]), Vec3(rate[0], rate[1], rate[2]), out);
+    return true;
+  }
   const double l = std::sqrt(dot(d, d));
   if (s.tension_only && l <= s.rest_length) return false;
   const bool directed = l > 1e-12 * s.rest_length;

@@ -128,7 +128,7 @@ class Stepper {
   void apply_impacts();
   void hold_for_impacts();
 
-  // Contacts (step_contacts.cpp).
+  // Contacts (step_contacts.cpp, step_impacts.cpp).
   double bounce_threshold() const;
   void place_solids(const std::vector<LinkMotion>& links, std::vector<contact::Solid>& solids);
   void find_touches(const CandidatePair& pair, const std::vector<LinkMotion>& links, std::vector<Touch>& out);

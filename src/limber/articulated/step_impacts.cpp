@@ -1,0 +1,267 @@
+// What touches at the end of a step (docs/theory/contact.md): impulses p give the velocities their due. Places
+// that the step closed do not approach, with λh + p in the cone (Gear, Gupta, Leimkuhler 1985 with
+// inequalities; Brüls, Acary, Cardona 2014). What hits faster than weight makes it in two steps bounces: the
+// step was cut where it hits, and those that hit part at e times their speed, one generation after the other
+// (Smith, Kaufman, Vouga, Tamstorf, Grinspun 2012).
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "limber/articulated/stepper.h"
+
+namespace limber::articulated {
+
+using result::Status;
+
+namespace {
+
+constexpr double unforeseen = 1e-6;      // of the size: an overlap at the end is looked at again
+constexpr double most_overlap = 0.02;    // of the size: more than that in a step is one too long
+constexpr double closed = 1e-9;          // of the size: a gap that is none
+constexpr int most_generations = 40;     // of impacts at one time
+constexpr double still = 1e-10;          // of the speeds: is no velocity
+
+}  // namespace
+
+// Impulses x at the places of the step's end: on v_end and on all their velocities. Books what they take.
+bool Stepper::strike(const std::vector<Touch>& touches, const std::vector<Vec3>& x) {
+  Contacts& c = *w_.contacts;
+  Blocks& b = *w_.blocks;
+  for (Vec6& f : b.rhs.wrench) f.setZero();
+  for (Vec6& g : b.rhs.g) g.setZero();
+  std::fill(b.rhs.tau.begin(), b.rhs.tau.end(), 0.0);
+  push_rhs(touches, x);
+  if (!solve_blocks(s_, w_, b.x, true)) return false;
+  double work = 0;
+  for (std::size_t k = 0; k < touches.size(); ++k)
+    work += x[k].dot(touches[k].u + 0.5 * touch_velocity(touches[k], w_.links, b.x.twist.data()));
+  c.work += work;
+  for (std::size_t k = 0; k < w_.v_end.size(); ++k) w_.v_end[k] += b.x.a[k];
+  for (Touch& t : c.end) t.u += touch_velocity(t, w_.links, b.x.twist.data());
+  return true;
+}
+
+// Impacts of what came freely, one generation after the other: those that approach part, which may set others
+// on their way. By Newton's rule; where friction would make that gain energy, the impulse that stops them
+// times 1 + e, which never does (docs/theory/contact.md).
+bool Stepper::bounce(double threshold) {
+  Contacts& c = *w_.contacts;
+  const double e = s_.restitution;
+  if (!(e > 0)) return true;
+  for (int generation = 0; generation < most_generations; ++generation) {
+    c.hits.clear();
+    for (const Touch& t : c.end)
+      if (!(t.force[0] > 0) && t.u[0] < -threshold) c.hits.push_back(t);
+    const std::size_t n = c.hits.size();
+    if (n == 0) return true;
+    c.hit_forces.assemble(w_.links, c.response, c.hits);
+    c.free.resize(n), c.push.resize(n);
+    const auto impulses = [&](double rebound) {
+      for (std::size_t k = 0; k < n; ++k) {
+        c.free[k] = c.hits[k].u;
+        c.free[k][0] *= 1 + rebound;
+        c.hits[k].force.setZero();
+      }
+      const bool good = c.hit_forces.solve(1, c.free, c.hits).converged;
+      for (std::size_t k = 0; k < n; ++k) c.push[k] = c.hits[k].force;
+      return good;
+    };
+    if (!impulses(e)) return false;
+    c.before.assign(n, Vec3::Zero());
+    c.hit_forces.add_motion(1, c.push, c.before);
+    double gain = 0, most = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+      gain += c.push[k].dot(c.hits[k].u + 0.5 * c.before[k]);
+      most += std::abs(c.push[k].dot(c.hits[k].u));
+    }
+    if (gain > 1e-12 * most) {
+      if (!impulses(0)) return false;
+      for (Vec3& p : c.push) p *= 1 + e;
+    }
+    if (!strike(c.hits, c.push)) return false;
+  }
+  return true;
+}
+
+// All places at the step's end at rest against each other; what was stopped within the step parts at e times
+// the speed it came with, unless that would gain energy. What pushed in the step counts to their impulse.
+bool Stepper::settle(double threshold) {
+  Contacts& c = *w_.contacts;
+  bool rebounds = false;
+  for (Touch& t : c.end) {
+    t.rebound = 0;
+    if (!(s_.restitution > 0) || !(t.force[0] > 0)) continue;
+    const double approach = velocity_at_start(t);
+    if (approach < -threshold) t.rebound = -s_.restitution * approach, rebounds = true;
+  }
+  c.before.resize(c.end.size());
+  for (std::size_t k = 0; k < c.end.size(); ++k) c.before[k] = c.end[k].force;
+  if (!find_settling()) return false;
+  if (rebounds) {
+    c.was.assign(c.end.size(), Vec3::Zero());
+    c.forces.add_motion(1, c.push, c.was);
+    double gain = c.work, most = std::abs(c.work);
+    for (std::size_t k = 0; k < c.end.size(); ++k) {
+      const double work = c.push[k].dot(c.end[k].u + 0.5 * c.was[k]);
+      gain += work, most += std::abs(work);
+    }
+    if (gain > 1e-12 * most) {
+      for (std::size_t k = 0; k < c.end.size(); ++k) c.end[k].rebound = 0, c.end[k].force = c.before[k];
+      if (!find_settling()) return false;
+    }
+  }
+  return strike(c.end, c.push);
+}
+
+// Impulses of all places so that none approaches, into their forces; what they add to c.before into c.push.
+bool Stepper::find_settling() {
+  Contacts& c = *w_.contacts;
+  const std::size_t n = c.end.size();
+  c.free.resize(n), c.push.resize(n);
+  for (std::size_t k = 0; k < n; ++k) {
+    c.free[k] = c.end[k].u;
+    c.free[k][0] -= c.end[k].rebound;
+  }
+  c.forces.add_motion(-1, c.before, c.free);
+  const ContactReport found = c.forces.solve(1, c.free, c.end);
+  note(found);
+  for (std::size_t k = 0; k < n; ++k) c.push[k] = c.end[k].force - c.before[k];
+  return found.converged;
+}
+
+// Along the normal that it has at the end.
+double Stepper::velocity_at_start(const Touch& t) const {
+  const Contacts& c = *w_.contacts;
+  const auto of = [&](int link, const Vec3& p) -> Vec3 {
+    if (link < 0) return Vec3::Zero();
+    const LinkMotion& m = c.links[link];
+    return m.X_WM.R * (m.V.tail<3>() + m.V.head<3>().cross(p));
+  };
+  return t.axes.col(0).dot(of(t.link_a, t.p_a) - of(t.link_b, t.p_b));
+}
+
+// What contacts did in the step, all in all: a force and the impulse that makes good for it go together. They
+// give only where they push apart what overlaps.
+void Stepper::close_touch_books() {
+  const double work = std::exchange(w_.contacts->work, 0.0);
+  (work < 0 ? w_.dissipated : w_.work) += std::abs(work);
+}
+
+// Velocities at the end: nothing that the step closed approaches, what hits bounces.
+bool Stepper::finish_touches(double t, double h) {
+  Contacts& c = *w_.contacts;
+  c.end.clear();
+  c.overlap = 0;
+  if (c.pairs.empty()) return true;
+  for (const Touch& x : c.now)
+    for (const int link : {x.link_a, x.link_b})
+      if (link >= 0 && x.force[0] > 0 && depth_ < deepest_halving &&
+          h * w_.links[link].V.head<3>().norm() > largest_turn)
+        return fail(Status::not_converged, t, "it turns too far in a step while it touches something", link);
+  remember(c.now, h);
+  multibody::kinematics(tree_, w_.q_end.data(), w_.v_end.data(), c.links_end, w_.workers.get());
+  place_solids(c.links_end, c.solids);
+  bool surprised = false;
+  for (CandidatePair& pair : c.pairs) {
+    const std::size_t first = c.end.size();
+    find_touches(pair, c.links_end, c.end);
+    for (std::size_t k = first; k < c.end.size() && !pair.smooth; ++k)
+      if (-c.end[k].gap > unforeseen * c.end[k].size) surprised = pair.smooth = true;
+  }
+  if (const int link = went_through(); link >= 0)
+    return fail(Status::not_converged, t, "it goes through something", link);
+  if (surprised && !second_look_) return look_again(t - h, h);
+  double speed = h * s_.model.gravity().value(t).norm();
+  for (Touch& x : c.end) {
+    x.u = touch_velocity(x, c.links_end);
+    speed = std::max(speed, x.u.norm());
+    c.overlap = std::max(c.overlap, -x.gap);
+    if (went_in(x)) return fail(Status::not_converged, t, "it goes into what it touches", x.link_a);
+  }
+  const double quiet = still * speed;
+  // Of interest: what pushed in the step, and what is there and goes on.
+  std::erase_if(c.end, [&](const Touch& x) {
+    if (x.force[0] > 0) return false;
+    const bool hits = x.u[0] < -quiet && x.gap <= 1e-3 * c.whole * -x.u[0];
+    return !(hits || x.gap <= closed * x.size);
+  });
+  const bool due = std::any_of(c.end.begin(), c.end.end(), [&](const Touch& x) {
+    const bool sticks = x.force.tail<2>().norm() < x.friction * x.force[0] * (1 - 1e-9);
+    return std::abs(x.u[0]) > quiet || (sticks && x.u.tail<2>().norm() > quiet);
+  });
+  if (!due) return true;
+  hold_for_impacts();
+  if (!factor_at_end()) return fail_pivot(t);
+  c.response.forget();
+  c.response.find(s_, w_, c.end);
+  c.response.forget();  // the next stage has another factor
+  c.forces.assemble(w_.links, c.response, c.end);
+  const double threshold = bounce_threshold();
+  if (bounce(threshold) && settle(threshold)) return true;
+  return fail(Status::not_converged, t, "the impulses of what touches do not converge", -1);
+}
+
+// Where a step began was no guide to where it ended: once more, by the places that it comes to.
+bool Stepper::look_again(double t, double h) {
+  second_look_ = true;
+  const bool good = attempt(t, h);
+  second_look_ = false;
+  return good;
+}
+
+// A link that a step brought to the other side of what was in front of it; −1: none. Seen from the middle of
+// the solids: what only passes by costs shorter steps, no more.
+int Stepper::went_through() const {
+  const Contacts& c = *w_.contacts;
+  if (depth_ >= deepest_halving) return -1;
+  const auto middle = [&](int solid, const std::vector<LinkMotion>& links) -> Vec3 {
+    const contact::Collidable& s = s_.contacts.solids()[solid];
+    return s.body.valid() ? Vec3(links[s.body.value].X_WM * (tree_[s.body.value].X_MB * s.X_BG.p)) : s.X_BG.p;
+  };
+  for (const Touch& t : c.start) {
+    const Vec3 n = t.axes.col(0);
+    const double before = n.dot(middle(t.a, c.links) - middle(t.b, c.links)),
+                 after = n.dot(middle(t.a, c.links_end) - middle(t.b, c.links_end));
+    if (before > 0 && t.gap > 0 && after < -1e-3 * t.size) return t.link_a >= 0 ? t.link_a : t.link_b;
+  }
+  return -1;
+}
+
+// Much deeper than where the step began, which a shorter one would have seen.
+bool Stepper::went_in(const Touch& t) const {
+  if (depth_ >= deepest_halving || !(-t.gap > most_overlap * t.size)) return false;
+  double before = 0;
+  for (const Touch& s : w_.contacts->start)
+    if (s.a == t.a && s.b == t.b) before = std::max(before, -s.gap);
+  return -t.gap > before + most_overlap * t.size;
+}
+
+// The forces of the last step on the links as they stand, w_.links.
+void Stepper::add_kept_wrenches() {
+  for (std::size_t k = 0; k < state_.touching.size(); k += State::touching_width) {
+    const double* x = state_.touching.data() + k;
+    const Vec3 at(x[3], x[4], x[5]), force(x[6], x[7], x[8]);
+    for (int side = 0; side < 2; ++side) {
+      const BodyId body = s_.contacts.solids()[static_cast<std::size_t>(x[side])].body;
+      if (!body.valid() || s_.part_of[body.value] < 0) continue;
+      const Pose& X = w_.links[body.value].X_WM;
+      const Vec3 f = X.R.transpose() * (side == 0 ? force : Vec3(-force));
+      w_.wrench[body.value].head<3>() += (X.R.transpose() * (at - X.p)).cross(f);
+      w_.wrench[body.value].tail<3>() += f;
+    }
+  }
+}
+
+void Stepper::keep_touches(double h) {
+  state_.touching.clear();
+  state_.overlap = w_.contacts->overlap;
+  for (const Touch& t : w_.contacts->end) {
+    const Vec3 at = t.at - 0.5 * t.gap * t.axes.col(0), force = t.axes * t.force / h;
+    for (const double x : {static_cast<double>(t.a), static_cast<double>(t.b), static_cast<double>(t.feature),
+                           at[0], at[1], at[2], force[0], force[1], force[2], t.axes(0, 0), t.axes(1, 0),
+                           t.axes(2, 0)})
+      state_.touching.push_back(x);
+  }
+}
+
+}  // namespace limber::articulated
