@@ -24,7 +24,7 @@ struct CheckArguments {
   bool json = false;
 };
 
-Json to_json(const scene::Diagnostic& d) {
+Json diagnostic_json(const scene::Diagnostic& d) {
   return {{"file", d.file}, {"line", d.line}, {"column", d.column}, {"path", d.path}, {"message", d.message}};
 }
 
@@ -110,14 +110,14 @@ void print(const std::string& file, const FileCheck& v, bool several, bool metho
   if (methods && !v.methods.empty()) print_methods(v);
 }
 
-Json to_json(const std::string& file, const FileCheck& v) {
+Json diagnostic_json(const std::string& file, const FileCheck& v) {
   Json json = {
       {"file", file}, {"ok", v.diagnostics.empty() && v.unreadable.empty()}, {"diagnostics", Json::array()}};
-  for (const auto& d : v.diagnostics) json["diagnostics"].push_back(to_json(d));
+  for (const auto& d : v.diagnostics) json["diagnostics"].push_back(diagnostic_json(d));
   if (!v.unreadable.empty()) json["error"] = v.unreadable;
   for (const MethodCheck& m : v.methods) {
     Json against = Json::array();
-    for (const auto& d : m.against) against.push_back(to_json(d));
+    for (const auto& d : m.against) against.push_back(diagnostic_json(d));
     json["methods"].push_back({{"method", method_of(m.question)},
                                {"question", is_static(m.question) ? "static" : "run"},
                                {"applies", m.against.empty()},
@@ -137,7 +137,7 @@ int check(const CheckArguments& a) {
     if (!v.diagnostics.empty()) code = std::max<int>(code, ExitCode::bad_input);
     if (!v.unreadable.empty()) code = ExitCode::io_failed;
     if (a.json)
-      list.push_back(to_json(file, v));
+      list.push_back(diagnostic_json(file, v));
     else
       print(file, v, a.files.size() > 1, a.files.size() == 1);
   }

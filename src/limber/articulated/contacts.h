@@ -17,7 +17,7 @@ namespace limber::articulated {
 struct SystemData;
 struct WorkspaceData;
 
-inline constexpr double largest_turn = 0.5;  // [rad] in a step, next to something
+inline constexpr double most_turn_beside = 0.5;  // [rad] in a step, next to something
 inline constexpr int deepest_halving = 8;    // a step is halved for what touches so often at most
 
 // One place. Its axes are the normal, from b to a, and two tangents.

@@ -167,7 +167,7 @@ int Stepper::turns_too_far(double h) const {
   const Contacts& c = *w_.contacts;
   for (const Touch& t : c.start)
     for (const int link : {t.link_a, t.link_b})
-      if (link >= 0 && h * c.links[link].V.head<3>().norm() > largest_turn) return link;
+      if (link >= 0 && h * c.links[link].V.head<3>().norm() > most_turn_beside) return link;
   return -1;
 }
 

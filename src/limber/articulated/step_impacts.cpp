@@ -156,7 +156,7 @@ bool Stepper::finish_touches(double t, double h) {
   for (const Touch& x : c.now)
     for (const int link : {x.link_a, x.link_b})
       if (link >= 0 && x.force[0] > 0 && depth_ < deepest_halving &&
-          h * w_.links[link].V.head<3>().norm() > largest_turn)
+          h * w_.links[link].V.head<3>().norm() > most_turn_beside)
         return fail(Status::not_converged, t, "it turns too far in a step while it touches something", link);
   remember(c.now, h);
   multibody::kinematics(tree_, w_.q_end.data(), w_.v_end.data(), c.links_end, w_.workers.get());
