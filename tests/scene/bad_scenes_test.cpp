@@ -301,7 +301,7 @@ const Bad table[] = {
     {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nwind: {}\n",
      "3:7: wind: needs the key \"velocity\""},
     {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nprobes: [a.postion]\n",
-     "3:10: probes[0]: \"postion\" cannot be probed (position, velocity, speed, rotation, angular_velocity, angle, force, length, tension, curvature, twist, bending_moment, torque, acceleration, angular_acceleration, momentum, angular_momentum, reaction.force, reaction.torque, reaction.force.local, reaction.torque.local, motion.force, motion.work, drive.power, drive.work, work, section.force, section.moment can); did you mean \"position\"?"},
+     "3:10: probes[0]: \"postion\" cannot be probed (position, velocity, speed, rotation, angular_velocity, angle, force, length, tension, curvature, twist, bending_moment, torque, acceleration, angular_acceleration, momentum, angular_momentum, reaction.force, reaction.torque, reaction.force.local, reaction.torque.local, motion.force, motion.work, drive.power, drive.work, work, section.force, section.moment, contact.force, contact.slip can); did you mean \"position\"?"},
     {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nprobes:\n  - a.position\n  - {name: a.position, quantity: speed, on: b}\n",
      "5:5: probes[1]: \"a.position\" is probed already, on line 4"},
     {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nprobes: [c.position]\n",

@@ -41,7 +41,6 @@ std::vector<int> weld(const Model& model) {
 SceneContacts::SceneContacts(const Model& model, const std::vector<BeamLinks>& beams) {
   const auto& contact = model.contact();
   if (!contact) return;
-  self_ = contact->self;
   for (const Plane& plane : contact->planes)
     solids_.push_back({world, HalfSpace{}, {math::rotation_from_z(plane.normal.normalized()), plane.at}});
   for (std::size_t b = 0; b < model.bodies().size(); ++b)
@@ -105,7 +104,6 @@ bool SceneContacts::joined(int a, int b) const {
 bool SceneContacts::near_on_beam(BodyId a, BodyId b) const {
   const auto place = [&](BodyId x) { return x.valid() ? on_beam_[x.value] : OnBeam{}; };
   const OnBeam p = place(a), q = place(b);
-  if (p.beam >= 0 && q.beam >= 0 && !self_) return true;
   if (p.beam >= 0 && p.beam == q.beam) return std::max(p.from - q.to, q.from - p.to) < apart_[p.beam];
   const auto at_root = [&](const OnBeam& x, BodyId other) {
     return x.beam >= 0 && x.from < apart_[x.beam] &&

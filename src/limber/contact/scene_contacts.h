@@ -42,7 +42,6 @@ class SceneContacts {
  private:
   void leave_out_drawn_through(const Model& model);
   bool joined(int group_a, int group_b) const;
-  bool self_ = true;  // beams touch themselves and each other
   bool near_on_beam(BodyId a, BodyId b) const;
 
   struct OnBeam {

@@ -380,7 +380,7 @@ const Feature table[] = {
      if (m.contact() && std::any_of(m.contact()->pairs.begin(), m.contact()->pairs.end(),
                                     [](const FrictionPair& p) { return p.a.beam.valid() || p.b.beam.valid(); }))
        out.push_back({"contact", "", "pairs"}); }},
-  {"threads that do not touch each other", ".y.y.o.", [](const Model& m, Places& out) {
+  {"threads that do not touch each other", "...y.o.", [](const Model& m, Places& out) {
      if (m.contact() && !m.contact()->self) out.push_back({"contact", "", "self"}); }},
 
   {"probe of the position or rotation of a place", "yyyyyyy", of_probes<Told::pose>, Told::pose},
