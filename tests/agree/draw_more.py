@@ -85,6 +85,8 @@ def touching(rng, question):
         probe(scene, quantity="position", on=f"toy{k}")
     scene["contact"] = {"friction": rng.uniform(0, 0.8)}
     ground = rng.choice(["plane", "plane", "field", "field", "mesh"])
+    if question == "run articulated":
+        ground = "plane"  # on edges of surfaces the nearest triangle jumps (docs/agreement.md)
     if ground == "plane":
         scene["contact"]["planes"] = [{"at": [0, 0, 0], "normal": [0, 0, 1]}]
     elif ground == "mesh":  # a roof: two slopes

@@ -18,6 +18,7 @@ struct SystemData;
 struct WorkspaceData;
 
 inline constexpr double most_turn_beside = 0.5;  // [rad] in a step, next to something
+inline constexpr double slight_overlap = 1e-5;  // of the size: is taken back at once
 inline constexpr int deepest_halving = 8;    // a step is halved for what touches so often at most
 
 // One place. Its axes are the normal, from b to a, and two tangents.

@@ -92,7 +92,7 @@ bool Stepper::attempt(double t, double h) {
       rest_what_sticks();
       apply_impacts();
       if (w_.contacts && !finish_touches(t + h, h)) return false;
-      if (w_.contacts) close_touch_books();
+      if (w_.contacts && !close_touch_books(t + h)) return false;
       return check_finite(t + h);
     }
     if (split_at_ > 0) return false;

@@ -21,7 +21,6 @@ namespace {
 constexpr double noted_overlap = 0.01;   // of the smaller of two: more than this at the start is told
 constexpr double slack = 1e-3;           // of its size: how near something is looked at
 constexpr double smooth_way = 0.1;       // of its size in a step: slower places follow the surfaces
-constexpr double slight_overlap = 1e-5;  // of the size: is closed at once
 constexpr double recovery = 0.2;         // of a larger one a step
 constexpr int most_detections = 3;       // in the iteration of a stage; then places keep to their points
 constexpr double far_off = 1e-3;         // of the size: what was found in another motion is looked at again

@@ -18,6 +18,7 @@ namespace {
 constexpr double unforeseen = 1e-6;      // of the size: an overlap at the end is looked at again
 constexpr double most_overlap = 0.02;    // of the size: more than that in a step is one too long
 constexpr double closed = 1e-9;          // of the size: a gap that is none
+constexpr double most_given = 1e-4;      // of the energy that moves: by contacts that part nothing
 constexpr int most_generations = 40;     // of impacts at one time
 constexpr double still = 1e-10;          // of the speeds: is no velocity
 
@@ -141,10 +142,21 @@ double Stepper::velocity_at_start(const Touch& t) const {
 }
 
 // What contacts did in the step, all in all: a force and the impulse that makes good for it go together. They
-// give only where they push apart what overlaps.
-void Stepper::close_touch_books() {
-  const double work = std::exchange(w_.contacts->work, 0.0);
+// give only where they push apart what overlaps; a step in which they give otherwise is no step.
+bool Stepper::close_touch_books(double t) {
+  Contacts& c = *w_.contacts;
+  const double work = std::exchange(c.work, 0.0);
   (work < 0 ? w_.dissipated : w_.work) += std::abs(work);
+  if (!(work > 0)) return true;
+  double largest = 0;
+  for (const Touch& x : c.start) {
+    if (x.gap < -slight_overlap * x.size) return true;
+    largest = std::max(largest, x.size);
+  }
+  const double kinetic = energy_at_start(state_.t).kinetic, g = s_.model.gravity().value(t).norm();
+  const double fall = s_.moving_mass * g * g * h_ * c.whole, lift = s_.moving_mass * g * slight_overlap * largest;
+  if (work <= most_given * (kinetic + fall) + lift) return true;
+  return fail(Status::not_converged, t, "contacts would make energy; a smaller step may help", -1);
 }
 
 // Velocities at the end: nothing that the step closed approaches, what hits bounces.

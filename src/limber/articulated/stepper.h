@@ -146,7 +146,7 @@ class Stepper {
   bool solve_touches(const Stage& stage);
   void note(const ContactReport& found);
   void book_touches(double h);
-  void close_touch_books();
+  bool close_touch_books(double t);
   bool strike(const std::vector<Touch>& touches, const std::vector<Vec3>& x);
   bool bounce(double threshold);
   bool settle(double threshold);
