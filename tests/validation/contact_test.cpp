@@ -194,6 +194,21 @@ TEST(Contact, JointsSpringsAndDrivesFeelIt) {
   EXPECT_NEAR(up, g + 0.4, 1e-4);
 }
 
+// A table that is lifted by a coupled crank and struck: what moves it pays, and the books close.
+TEST(Contact, WhatMovesAJointPaysForImpacts) {
+  World lift(
+      "bodies:\n  wheel: {cylinder: {radius: 0.05, length: 0.02}, mass: 0.5}\n"
+      "  table: {at: [0, 0, 0.3], box: [0.4, 0.3, 0.02], mass: 1}\n"
+      "  it: {at: [-0.05, 0.02, 0.345], box: [0.06, 0.05, 0.05], mass: 0.2}\n"
+      "joints:\n  spin: {type: revolute, child: wheel, at: [0, 0, 0], axis: [0, 1, 0], motion: 3*t}\n"
+      "  lift: {type: prismatic, child: table, at: [0, 0, 0.3], axis: [0.1, 0, 1]}\n"
+      "couplings:\n  rack: {rack: [spin, lift], radius: 20 mm}\ncontact: {friction: 0.5, restitution: 0.2}\n");
+  const double start = lift.energy();
+  lift.run(0.5, 2e-3);
+  EXPECT_NEAR(lift.energy() + lift.state.dissipated - lift.state.work, start, 1e-8);
+  EXPECT_GT(lift.state.work, 0.1);
+}
+
 // The same bits whether a run is kept and taken up again, and on any number of threads.
 TEST(Contact, AStateIsAllThatTheNextStepDependsOn) {
   const std::string text =

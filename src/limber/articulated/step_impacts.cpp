@@ -37,9 +37,22 @@ bool Stepper::strike(const std::vector<Touch>& touches, const std::vector<Vec3>&
   for (std::size_t k = 0; k < touches.size(); ++k)
     work += x[k].dot(touches[k].u + 0.5 * touch_velocity(touches[k], w_.links, b.x.twist.data()));
   c.work += work;
+  book_struck_motions();
   for (std::size_t k = 0; k < w_.v_end.size(); ++k) w_.v_end[k] += b.x.a[k];
   for (Touch& t : c.end) t.u += touch_velocity(t, w_.links, b.x.twist.data());
   return true;
+}
+
+// What moves a joint that is struck goes on at its rate, and works by that.
+void Stepper::book_struck_motions() {
+  for (std::size_t i = 0; i < s_.motions.size(); ++i) {
+    const Link& link = tree_[s_.motions[i].link];
+    const Vec6 impulse = block_lock_force(s_, w_, s_.motions[i].link);
+    double work = 0;
+    for (int k = 0; k < link.dofs; ++k) work += impulse[k] * w_.v_end[link.v + k];
+    w_.work += work;
+    if (!w_.works.empty()) w_.works[s_.work_of_motion(i)] += work;
+  }
 }
 
 // Impacts of what came freely, one generation after the other: those that approach part, which may set others

@@ -167,8 +167,8 @@ bool Stepper::update_servo(std::size_t d, double t, double h) {
   return changed;
 }
 
-// Locks while impulses act at the step's end: given motions, and coordinates on their bounds.
-void Stepper::hold_for_impacts() {
+// Locks of given motions, and no others.
+void Stepper::hold_motions() {
   for (const JointLock& lock : w_.locks) w_.lock_index[lock.link] = -1;
   w_.locks.clear();
   for (const CompiledMotion& m : s_.motions) {
@@ -176,6 +176,11 @@ void Stepper::hold_for_impacts() {
     lock.rows = tree_[m.link].dofs;
     lock.C.setIdentity();
   }
+}
+
+// Locks while impulses act at the step's end: given motions, and coordinates on their bounds.
+void Stepper::hold_for_impacts() {
+  hold_motions();
   for (std::size_t l = 0; l < s_.limits.size(); ++l) {
     if (!w_.limit_active[l] || s_.limits[l].loop >= 0) continue;
     JointLock& lock = lock_of(s_.limits[l].link);
@@ -186,13 +191,7 @@ void Stepper::hold_for_impacts() {
 // Gives the coordinates on their bounds the speed after the hit, by an impulse through the whole tree.
 void Stepper::apply_impacts() {
   if (std::none_of(w_.limit_active.begin(), w_.limit_active.end(), [](char on) { return on != 0; })) return;
-  for (const JointLock& lock : w_.locks) w_.lock_index[lock.link] = -1;
-  w_.locks.clear();
-  for (const CompiledMotion& m : s_.motions) {
-    JointLock& lock = lock_of(m.link);
-    lock.rows = tree_[m.link].dofs;
-    lock.C.setIdentity();
-  }
+  hold_motions();
   for (std::size_t l = 0; l < s_.limits.size(); ++l) {
     if (!w_.limit_active[l] || s_.limits[l].loop >= 0) continue;
     const Limit& limit = s_.limits[l];

@@ -131,13 +131,7 @@ bool Stepper::assemble() {
   std::copy(state_.q.begin(), state_.q.end(), w_.q_end.begin());
   std::copy(state_.v.begin(), state_.v.end(), w_.v_end.begin());
   std::fill(w_.a.begin(), w_.a.end(), 0.0);
-  for (const JointLock& lock : w_.locks) w_.lock_index[lock.link] = -1;
-  w_.locks.clear();
-  for (const CompiledMotion& m : s_.motions) {
-    JointLock& lock = lock_of(m.link);
-    lock.rows = tree_[m.link].dofs;
-    lock.C.setIdentity();
-  }
+  hold_motions();
   const std::vector<double> zero(tree_.v_count(), 0.0);
   double previous = 0;
   for (int round = 0; round < 100; ++round) {

@@ -126,6 +126,7 @@ class Stepper {
   bool update_limit(std::size_t l);
   bool update_servo(std::size_t d, double t, double h);
   void apply_impacts();
+  void hold_motions();
   void hold_for_impacts();
 
   // Contacts (step_contacts.cpp, step_impacts.cpp).
@@ -148,6 +149,7 @@ class Stepper {
   void book_touches(double h);
   bool close_touch_books(double t);
   bool strike(const std::vector<Touch>& touches, const std::vector<Vec3>& x);
+  void book_struck_motions();
   bool bounce(double threshold);
   bool settle(double threshold);
   bool find_settling();
