@@ -22,6 +22,8 @@ constexpr double noted_overlap = 0.01;   // of the smaller of two: more than thi
 constexpr double slack = 1e-3;           // of its size: how near something is looked at
 constexpr double smooth_way = 0.1;       // of its size in a step: slower places follow the surfaces
 constexpr double recovery = 0.2;         // of a larger one a step
+constexpr double worst_taken = 0.1;      // residual of forces
+constexpr int deepest_for_forces = 3;    // a step is halved for them so often
 constexpr int most_detections = 3;       // in the iteration of a stage; then places keep to their points
 constexpr double far_off = 1e-3;         // of the size: what was found in another motion is looked at again
 constexpr int most_splits = 12;          // of a step at impacts
@@ -330,8 +332,7 @@ bool Stepper::solve_touches(const Stage& stage) {
   c.forces.add_motion(-step, c.before, c.free);
   const ContactReport found = c.forces.solve(step, c.free, c.now);
   report_.solver_iterations = std::max(report_.solver_iterations, found.iterations);
-  note(found);
-  if (!found.converged)
+  if (!accept(found))
     return fail(Status::not_converged, stage.t,
                 fmt::format("the forces of {} places that touch do not converge (residual {:.1e}); a smaller "
                             "step may help",
@@ -346,10 +347,15 @@ bool Stepper::solve_touches(const Stage& stage) {
   return true;
 }
 
-void Stepper::note(const ContactReport& found) {
-  if (!found.converged) return;  // the step is taken otherwise
+// False: the forces are no answer, the step is to be halved. Where that has not helped often enough the best
+// that was found is taken, and told.
+bool Stepper::accept(const ContactReport& found) {
+  if (!found.converged && (depth_ < deepest_for_forces || !(found.residual < worst_taken))) return false;
+  if (!found.converged)
+    result::add_warning(report_, "contact forces of a step did not converge: the report tells their residual");
   report_.contact_residual = std::max(report_.contact_residual, found.residual);
   report_.cone_violation = std::max(report_.cone_violation, found.cone_violation);
+  return true;
 }
 
 // What contacts did in a step along the velocities of its stage.

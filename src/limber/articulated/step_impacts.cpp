@@ -76,7 +76,7 @@ bool Stepper::bounce(double threshold) {
         c.free[k][0] *= 1 + rebound;
         c.hits[k].force.setZero();
       }
-      const bool good = c.hit_forces.solve(1, c.free, c.hits).converged;
+      const bool good = accept(c.hit_forces.solve(1, c.free, c.hits));
       for (std::size_t k = 0; k < n; ++k) c.push[k] = c.hits[k].force;
       return good;
     };
@@ -138,9 +138,8 @@ bool Stepper::find_settling() {
   }
   c.forces.add_motion(-1, c.before, c.free);
   const ContactReport found = c.forces.solve(1, c.free, c.end);
-  note(found);
   for (std::size_t k = 0; k < n; ++k) c.push[k] = c.end[k].force - c.before[k];
-  return found.converged;
+  return accept(found);
 }
 
 // Along the normal that it has at the end.

@@ -145,7 +145,7 @@ class Stepper {
   void add_touch_wrenches();
   void push_rhs(const std::vector<Touch>& touches, const std::vector<Vec3>& x);
   bool solve_touches(const Stage& stage);
-  void note(const ContactReport& found);
+  bool accept(const ContactReport& found);
   void book_touches(double h);
   bool close_touch_books(double t);
   bool strike(const std::vector<Touch>& touches, const std::vector<Vec3>& x);
