@@ -90,8 +90,9 @@ double rolling_error(const std::string& body, double share, double h) {
 
 TEST(Contact, BallsAndRollersRoll) {
   const std::string ball = "at: [0, 0, 0.1], sphere: {radius: 0.1}, mass: 1",
-                    roller = "at: [0, 0, 0.1], rotate: [90 deg, 0, 0], "
-                             "cylinder: {radius: 0.1, length: 0.3}, mass: 1";
+                    roller =
+                        "at: [0, 0, 0.1], rotate: [90 deg, 0, 0], "
+                        "cylinder: {radius: 0.1, length: 0.3}, mass: 1";
   const double coarse = rolling_error(ball, 5. / 7, 2e-3), fine = rolling_error(ball, 5. / 7, 1e-3);
   EXPECT_LT(std::abs(fine), 1e-5);
   EXPECT_NEAR(std::log2(coarse / fine), 2, 0.1);
@@ -120,7 +121,7 @@ TEST(Contact, ABoxTipsWhereItsCentreLeavesItsEdge) {
     box.run(1, 2e-3);
     return std::acos(std::clamp(box.pose("it").R(2, 2), -1.0, 1.0));
   };
-  EXPECT_LT(tilt(26), 1e-6);    // atan(1/2) = 26.565°
+  EXPECT_LT(tilt(26), 1e-6);  // atan(1/2) = 26.565°
   EXPECT_GT(tilt(27.2), 0.01);
 }
 
@@ -138,7 +139,8 @@ TEST(Contact, NewtonsCradleSwingsOneBallForOne) {
 TEST(Contact, AStackStands) {
   std::string text = "bodies:\n";
   for (int i = 0; i < 20; ++i)
-    text += fmt::format("  b{}: {{at: [0, 0, {}], box: [0.1, 0.1, 0.1], density: 1000}}\n", i, 0.05 + 0.1 * i);
+    text +=
+        fmt::format("  b{}: {{at: [0, 0, {}], box: [0.1, 0.1, 0.1], density: 1000}}\n", i, 0.05 + 0.1 * i);
   World stack(text + "contact: {friction: 0.5, planes: [{at: [0, 0, 0]}]}\n");
   stack.run(0.5, 5e-3);
   for (int i = 0; i < 20; ++i)
@@ -152,15 +154,15 @@ TEST(Contact, AStackStands) {
 }
 
 TEST(Contact, ThinPlatesStopWhatIsThrown) {
-  for (const char* shape : {"sphere: {radius: 0.02}", "box: [0.03, 0.04, 0.05]",
-                            "capsule: {radius: 0.01, length: 0.05}"})
+  for (const char* shape :
+       {"sphere: {radius: 0.02}", "box: [0.03, 0.04, 0.05]", "capsule: {radius: 0.01, length: 0.05}"})
     for (const double speed : {5.0, 30.0, 100.0})
       for (const double start : {0.5, 0.513, 0.5471}) {
-        World throw_it(fmt::format(
-            "bodies:\n  plate: {{fixed: true, box: [60, 60, 1 mm]}}\n"
-            "  it: {{at: [0.1, 0, {}], rotate: [0.3, 0.2, 0.1], {}, velocity: [0, 0, -{}], "
-            "angular_velocity: [3, 40, 5]}}\ncontact: {{restitution: 0.2}}\n",
-            start, shape, speed));
+        World throw_it(
+            fmt::format("bodies:\n  plate: {{fixed: true, box: [60, 60, 1 mm]}}\n"
+                        "  it: {{at: [0.1, 0, {}], rotate: [0.3, 0.2, 0.1], {}, velocity: [0, 0, -{}], "
+                        "angular_velocity: [3, 40, 5]}}\ncontact: {{restitution: 0.2}}\n",
+                        start, shape, speed));
         throw_it.run(0.3, 2e-3);
         EXPECT_GT(throw_it.pose("it").p.z(), 0) << shape << " at " << speed << " from " << start;
       }
@@ -171,7 +173,8 @@ TEST(Contact, JointsSpringsAndDrivesFeelIt) {
   World rod(
       "bodies:\n  post: {fixed: true, at: [0.8, 0, -0.3], box: [0.1, 0.2, 0.2]}\n"
       "  rod: {at: [0.5, 0, 0], box: [1, 0.04, 0.04], mass: 2}\n"
-      "joints:\n  hinge: {type: revolute, child: rod, at: [0, 0, 0], axis: [0, 1, 0]}\ncontact: {friction: 0}\n");
+      "joints:\n  hinge: {type: revolute, child: rod, at: [0, 0, 0], axis: [0, 1, 0]}\ncontact: {friction: "
+      "0}\n");
   rod.run(2, 2e-3);
   EXPECT_LT(rod.velocity("rod").norm(), 1e-8);
   double moment = 0;
@@ -202,7 +205,8 @@ TEST(Contact, WhatMovesAJointPaysForImpacts) {
       "  it: {at: [-0.05, 0.02, 0.345], box: [0.06, 0.05, 0.05], mass: 0.2}\n"
       "joints:\n  spin: {type: revolute, child: wheel, at: [0, 0, 0], axis: [0, 1, 0], motion: 3*t}\n"
       "  lift: {type: prismatic, child: table, at: [0, 0, 0.3], axis: [0.1, 0, 1]}\n"
-      "couplings:\n  rack: {rack: [spin, lift], radius: 20 mm}\ncontact: {friction: 0.5, restitution: 0.2}\n");
+      "couplings:\n  rack: {rack: [spin, lift], radius: 20 mm}\ncontact: {friction: 0.5, restitution: "
+      "0.2}\n");
   const double start = lift.energy();
   lift.run(0.5, 2e-3);
   EXPECT_NEAR(lift.energy() + lift.state.dissipated - lift.state.work, start, 1e-8);
@@ -213,7 +217,8 @@ TEST(Contact, WhatMovesAJointPaysForImpacts) {
 TEST(Contact, AStateIsAllThatTheNextStepDependsOn) {
   const std::string text =
       "bodies:\n  a: {at: [0, 0, 0.3], rotate: [0.2, 0.1, 0], box: [0.2, 0.1, 0.3]}\n"
-      "  b: {at: [0.05, 0, 0.7], sphere: {radius: 0.1}}\ncontact: {friction: 0.4, restitution: 0.3, planes: [{at: [0, 0, 0]}]}\n";
+      "  b: {at: [0.05, 0, 0.7], sphere: {radius: 0.1}}\ncontact: {friction: 0.4, restitution: 0.3, planes: "
+      "[{at: [0, 0, 0]}]}\n";
   World one(text), two(text);
   one.run(0.8, 2e-3);
   two.run(0.4, 2e-3);
@@ -233,13 +238,15 @@ TEST(Contact, TumblingBodiesGainNothing) {
       text += fmt::format(
           "  b{}: {{at: [{}, {}, {}], {}, velocity: [{}, {}, {}], angular_velocity: [{}, 2, 1]}}\n", i,
           0.4 * (i % 2) - 0.2, 0.4 * (i / 2 % 2) - 0.2, 0.4 * (i / 4) - 0.2,
-          i % 3 == 0 ? "box: [0.1, 0.15, 0.2]" : i % 3 == 1 ? "sphere: {radius: 0.08}"
-                                                            : "capsule: {radius: 0.05, length: 0.1}",
+          i % 3 == 0   ? "box: [0.1, 0.15, 0.2]"
+          : i % 3 == 1 ? "sphere: {radius: 0.08}"
+                       : "capsule: {radius: 0.05, length: 0.1}",
           1 - 0.3 * i, 0.5 * (i % 3) - 0.4, 0.7 - 0.2 * i, i - 3);
     text += fmt::format("contact: {{friction: 0.4, restitution: {}, planes: [", e);
-    for (const char* wall : {"{at: [0.5, 0, 0], normal: [-1, 0, 0]}", "{at: [-0.5, 0, 0], normal: [1, 0, 0]}",
-                             "{at: [0, 0.5, 0], normal: [0, -1, 0]}", "{at: [0, -0.5, 0], normal: [0, 1, 0]}",
-                             "{at: [0, 0, 0.5], normal: [0, 0, -1]}", "{at: [0, 0, -0.5], normal: [0, 0, 1]}"})
+    for (const char* wall :
+         {"{at: [0.5, 0, 0], normal: [-1, 0, 0]}", "{at: [-0.5, 0, 0], normal: [1, 0, 0]}",
+          "{at: [0, 0.5, 0], normal: [0, -1, 0]}", "{at: [0, -0.5, 0], normal: [0, 1, 0]}",
+          "{at: [0, 0, 0.5], normal: [0, 0, -1]}", "{at: [0, 0, -0.5], normal: [0, 0, 1]}"})
       text += std::string(wall) + ", ";
     World bin(text + "]}\n");
     const double start = bin.energy();
@@ -255,7 +262,8 @@ TEST(Contact, TumblingBodiesGainNothing) {
 
 TEST(Contact, OverlapAtTheStartIsToldAndTakenBackGently) {
   World two(
-      "bodies:\n  a: {at: [0, 0, 0.05], box: [0.1, 0.1, 0.1]}\n  b: {at: [0, 0, 0.14], box: [0.1, 0.1, 0.1]}\n"
+      "bodies:\n  a: {at: [0, 0, 0.05], box: [0.1, 0.1, 0.1]}\n  b: {at: [0, 0, 0.14], box: [0.1, 0.1, "
+      "0.1]}\n"
       "contact: {planes: [{at: [0, 0, 0]}]}\n");
   const auto report = articulated::step(two.system, two.state, two.w, 2e-3);
   ASSERT_TRUE(report.ok());

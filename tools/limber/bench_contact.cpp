@@ -1,5 +1,6 @@
 // Suite `contact`: piles of boxes in a bin, a chain that lies on the floor beside the same chain hanging, and
-// with --full a brick wall hit by a ball. Milliseconds of CPU time a step, contacts, and how good their forces are.
+// with --full a brick wall hit by a ball. Milliseconds of CPU time a step, contacts, and how good their
+// forces are.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,25 +30,26 @@ std::string pile(int count) {
   std::string text = "limber: 1\nbodies:\n";
   for (int k = 0; k < count; ++k) {
     const int i = k % side, j = k / side % side, layer = k / (side * side);
-    text += fmt::format("  b{}: {{at: [{:.6f}, {:.6f}, {:.6f}], rotate: [0, 0, {:.6f}], box: [0.1, 0.1, 0.1]}}\n",
-                        k, 0.16 * (i - 0.5 * side) + 0.01 * std::sin(7.0 * k),
-                        0.16 * (j - 0.5 * side) + 0.01 * std::sin(11.0 * k), 0.055 + 0.115 * layer,
-                        0.4 * std::sin(3.0 * k));
+    text += fmt::format(
+        "  b{}: {{at: [{:.6f}, {:.6f}, {:.6f}], rotate: [0, 0, {:.6f}], box: [0.1, 0.1, 0.1]}}\n", k,
+        0.16 * (i - 0.5 * side) + 0.01 * std::sin(7.0 * k),
+        0.16 * (j - 0.5 * side) + 0.01 * std::sin(11.0 * k), 0.055 + 0.115 * layer, 0.4 * std::sin(3.0 * k));
   }
   const double wall = 0.08 * side + 0.1;
-  return text +
-         fmt::format(
-             "contact:\n  friction: 0.5\n  planes: [{{at: [0, 0, 0]}}, {{at: [{0}, 0, 0], normal: [-1, 0, 0]}}, "
-             "{{at: [-{0}, 0, 0], normal: [1, 0, 0]}}, {{at: [0, {0}, 0], normal: [0, -1, 0]}}, "
-             "{{at: [0, -{0}, 0], normal: [0, 1, 0]}}]\n",
-             wall);
+  return text + fmt::format(
+                    "contact:\n  friction: 0.5\n  planes: [{{at: [0, 0, 0]}}, {{at: [{0}, 0, 0], normal: "
+                    "[-1, 0, 0]}}, "
+                    "{{at: [-{0}, 0, 0], normal: [1, 0, 0]}}, {{at: [0, {0}, 0], normal: [0, -1, 0]}}, "
+                    "{{at: [0, -{0}, 0], normal: [0, 1, 0]}}]\n",
+                    wall);
 }
 
 std::string chain(int links, bool floor) {
   std::string text = "limber: 1\nbodies:\n", joints = "joints:\n";
   for (int i = 0; i < links; ++i) {
     text += fmt::format(
-        "  l{}: {{at: [{:.3f}, 0, 0.02], rotate: [0, 90 deg, 0], capsule: {{radius: 0.02, length: 0.06}}, mass: "
+        "  l{}: {{at: [{:.3f}, 0, 0.02], rotate: [0, 90 deg, 0], capsule: {{radius: 0.02, length: 0.06}}, "
+        "mass: "
         "0.1}}\n",
         i, 0.1 * i);
     if (i > 0 || !floor)
@@ -58,7 +60,8 @@ std::string chain(int links, bool floor) {
 }
 
 std::string wall() {
-  std::string text = "limber: 1\nbodies:\n  ball: {at: [-0.6, 0.02, 0.35], velocity: [6, 0, 1], sphere: {radius: 0.08}}\n";
+  std::string text =
+      "limber: 1\nbodies:\n  ball: {at: [-0.6, 0.02, 0.35], velocity: [6, 0, 1], sphere: {radius: 0.08}}\n";
   for (int row = 0; row < 8; ++row)
     for (int k = 0; k < 6; ++k)
       text += fmt::format("  b{}_{}: {{at: [0, {:.4f}, {:.4f}], box: [0.1, 0.2, 0.1]}}\n", row, k,
@@ -103,14 +106,16 @@ std::vector<Figure> bench_contact(bool full) {
     const Ran r = run(pile(n), 0.4, 20);
     note(r);
     points.emplace_back(n, r.seconds);
-    out.push_back({fmt::format("pile_{}_ms", n), 1e3 * r.seconds, "ms", "a step of boxes that have fallen", 0});
+    out.push_back(
+        {fmt::format("pile_{}_ms", n), 1e3 * r.seconds, "ms", "a step of boxes that have fallen", 0});
     out.push_back({fmt::format("pile_{}_contacts", n), r.contacts, "", "", 0});
   }
   out.push_back({"pile_exponent", growth_exponent(points), "", "of the time a step over the boxes", 0});
   for (const int n : full ? std::vector<int>{20, 100} : std::vector<int>{20}) {
     const Ran lying = run(chain(n, true), 0.05, 20), hanging = run(chain(n, false), 0.05, 20);
     note(lying);
-    out.push_back({fmt::format("chain_floor_{}_ms", n), 1e3 * lying.seconds, "ms", "every link on the floor", 0});
+    out.push_back(
+        {fmt::format("chain_floor_{}_ms", n), 1e3 * lying.seconds, "ms", "every link on the floor", 0});
     out.push_back({fmt::format("chain_floor_ratio_to_free_{}", n), lying.seconds / hanging.seconds, "",
                    "the same chain hanging", 0});
   }

@@ -109,7 +109,8 @@ Json errors(const sim::StoredRun& run, const Ledger& ledger) {
   if (run.sizes.loops > 0)
     rows.push_back({"largest gap of a loop, of the structure's size", number(r.loop_gap)});
   if (r.contact_residual > 0) {
-    rows.push_back({"largest residual of contact forces, of the velocities they stop", number(r.contact_residual)});
+    rows.push_back(
+        {"largest residual of contact forces, of the velocities they stop", number(r.contact_residual)});
     rows.push_back({"largest violation of a friction cone, of the largest force", number(r.cone_violation)});
   }
   if (ledger.has_remainder)

@@ -101,8 +101,8 @@ struct State {
   // in the world.
   std::vector<double> touching;
   static constexpr std::size_t touching_width = 12;
-  double overlap = 0;  // [m] the deepest that the last step left
-  std::string save() const;  // bytes
+  double overlap = 0;                   // [m] the deepest that the last step left
+  std::string save() const;             // bytes
   void load(const std::string& bytes);  // throws std::invalid_argument if they are no state of this size
 };
 

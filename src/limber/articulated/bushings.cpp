@@ -29,13 +29,7 @@ struct BushingAt {
 
   // A link's twist at M's origin, in M's axes.
   Vec6 twist_of(int link, const std::vector<LinkMotion>& links) const {
-    if (link < 0) return Vec6::Zero();
-    const LinkMotion& m = links[link];
-    const Vec3 omega = m.X_WM.R * m.V.head<3>();
-    const Vec3 v = m.X_WM.R * m.V.tail<3>() + omega.cross(X_WM.p - m.X_WM.p);
-    Vec6 out;
-    out << X_WM.R.transpose() * omega, X_WM.R.transpose() * v;
-    return out;
+    return twist_seen_in(X_WM.R, X_WM.p, link, links);
   }
 
   // Rates (ω, v) from the twist of a link at its origin; `R`: axes of that twist in the world.

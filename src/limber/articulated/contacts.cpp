@@ -13,9 +13,9 @@ using multibody::LinkMotion;
 
 namespace {
 
-constexpr int most_exact = 24;      // contacts of an island that are solved at once, in one dense matrix
-constexpr int most_direct = 8000;   // … by a sparse one; more by sweeps
-constexpr int most_dense = 120;     // … where a sparse one does not get there
+constexpr int most_exact = 24;     // contacts of an island that are solved at once, in one dense matrix
+constexpr int most_direct = 8000;  // … by a sparse one; more by sweeps
+constexpr int most_dense = 120;    // … where a sparse one does not get there
 constexpr double direct_tolerance = 1e-9;
 constexpr int most_newton = 150;
 constexpr double poor = 1e-3;  // a residual above this is no answer
@@ -231,9 +231,8 @@ void ContactForces::fill_primal(const std::vector<int>& members, double scale) {
   }
 }
 
-void ContactForces::solve_island(const std::vector<int>& members, double scale,
-                                 const std::vector<Vec3>& free, std::vector<Touch>& touches,
-                                 ContactReport& report) {
+void ContactForces::solve_island(const std::vector<int>& members, double scale, const std::vector<Vec3>& free,
+                                 std::vector<Touch>& touches, ContactReport& report) {
   const auto n = members.size();
   ContactMatrix& W = island_W_;
   W.start.assign(1, 0);

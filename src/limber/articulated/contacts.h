@@ -18,19 +18,19 @@ struct SystemData;
 struct WorkspaceData;
 
 inline constexpr double most_turn_beside = 0.5;  // [rad] in a step, next to something
-inline constexpr double slight_overlap = 1e-5;  // of the size: is taken back at once
-inline constexpr int deepest_halving = 8;    // a step is halved for what touches so often at most
+inline constexpr double slight_overlap = 1e-5;   // of the size: is taken back at once
+inline constexpr int deepest_halving = 8;        // a step is halved for what touches so often at most
 
 // One place. Its axes are the normal, from b to a, and two tangents.
 struct Touch {
-  int a = 0, b = 0;                              // solids
-  int link_a = -1, link_b = -1;                  // −1: stands
-  std::uint32_t feature = 0;                     // the same from step to step
-  Vec3 p_a = Vec3::Zero(), p_b = Vec3::Zero();   // on the links, in M (where it stands: in the world)
-  Vec3 at = Vec3::Zero();                        // in the world, where forces act
+  int a = 0, b = 0;                             // solids
+  int link_a = -1, link_b = -1;                 // −1: stands
+  std::uint32_t feature = 0;                    // the same from step to step
+  Vec3 p_a = Vec3::Zero(), p_b = Vec3::Zero();  // on the links, in M (where it stands: in the world)
+  Vec3 at = Vec3::Zero();                       // in the world, where forces act
   Mat3 axes = Mat3::Identity();
-  double gap = 0;                       // [m] now
-  double gap_end = 0, found_at = 0;     // [m] at the step's end if it moves at this normal velocity [m/s]
+  double gap = 0;                    // [m] now
+  double gap_end = 0, found_at = 0;  // [m] at the step's end if it moves at this normal velocity [m/s]
   double friction = 0, size = 0;
   double rebound = 0;         // [m/s] it shall part with
   Vec3 u = Vec3::Zero();      // [m/s] of a against b, in axes
@@ -45,7 +45,6 @@ class Response {
   void find(const SystemData& s, WorkspaceData& w, const std::vector<Touch>& touches);
   void forget() { valid_ = false; }
   int part_of(int link) const { return part_[place_[link]]; }
-  int place(int link) const { return place_[link]; }
   int order(int link) const { return order_[place_[link]]; }
   int count(int part) const { return count_[part]; }
   const Mat6* block(int part) const { return &Y_[first_[part]]; }
@@ -92,9 +91,9 @@ class ContactForces {
                     std::vector<Touch>& touches, ContactReport& report);
 
   const Response* Y_ = nullptr;
-  std::vector<Side> sides_;              // (2 x touches)
+  std::vector<Side> sides_;                // (2 x touches)
   std::vector<std::vector<int>> of_part_;  // touches of each part
-  std::vector<int> parent_;              // of parts, in islands
+  std::vector<int> parent_;                // of parts, in islands
   std::vector<std::vector<int>> islands_;
   int island_count_ = 0;
   contact::ContactMatrix W_, island_W_;  // of all; of one, scaled
@@ -104,7 +103,6 @@ class ContactForces {
   contact::FrictionSolver friction_;
   contact::PrimalCone primal_;
   contact::ConeSolver sweeps_;
-  std::vector<int> link_place_;          // (links of an island) in it
 };
 
 // Two solids that may touch in the step.
@@ -130,12 +128,12 @@ struct Contacts {
   std::vector<Touch> hits;
   Response response;
   ContactForces forces, hit_forces;
-  multibody::BlockRhs kept;           // of the stage, while responses are found
-  multibody::BlockSolution answer;    // to a unit wrench
-  double overlap = 0;  // [m] at the end
-  double work = 0;                         // [J] in the step at hand
-  int splits = 0;                          // of the whole step at impacts
-  double whole = 0;                        // [s] of it
+  multibody::BlockRhs kept;         // of the stage, while responses are found
+  multibody::BlockSolution answer;  // to a unit wrench
+  double overlap = 0;               // [m] at the end
+  double work = 0;                  // [J] in the step at hand
+  int splits = 0;                   // of the whole step at impacts
+  double whole = 0;                 // [s] of it
 };
 
 // Velocity of a's side against b's in the touch's axes; with links' twists V in M.

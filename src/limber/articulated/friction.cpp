@@ -86,17 +86,22 @@ bool Stepper::is_locked(std::size_t r) const {
   return true;
 }
 
+// The row of its coordinate, lock.rows: the caller gives its value and counts it.
+JointLock& Stepper::new_lock_row(const Rub& rub) {
+  JointLock& lock = lock_of(rub.link);
+  lock.C.row(lock.rows).setZero();
+  lock.C(lock.rows, rub.dof) = 1;
+  return lock;
+}
+
 // The rate of what sticks goes to zero along a straight line, at every stage.
 void Stepper::lock_rubs(double h, double gamma, double to_end) {
   for (std::size_t r = 0; r < s_.rubs.size(); ++r) {
-    const Rub& rub = s_.rubs[r];
     if (!is_locked(r)) continue;
-    JointLock& lock = lock_of(rub.link);
-    lock.C.row(lock.rows).setZero();
-    lock.C(lock.rows, rub.dof) = 1;
-    const double start = state_.v[rub.v];
+    JointLock& lock = new_lock_row(s_.rubs[r]);
+    const double start = state_.v[s_.rubs[r].v];
     if (sdirk())
-      lock.g[lock.rows] = ((to_end == h ? (1 - gamma) * start : 0) - w_.v_base[rub.v]) / (gamma * h);
+      lock.g[lock.rows] = ((to_end == h ? (1 - gamma) * start : 0) - w_.v_base[s_.rubs[r].v]) / (gamma * h);
     else
       lock.g[lock.rows] = -start / h;
     ++lock.rows;
@@ -189,11 +194,8 @@ void Stepper::rest_what_sticks() {
 // At a frame: what stands is locked, …
 void Stepper::rub_at_frame() {
   for (std::size_t r = 0; r < s_.rubs.size(); ++r) {
-    const Rub& rub = s_.rubs[r];
     if (!is_locked(r)) continue;
-    JointLock& lock = lock_of(rub.link);
-    lock.C.row(lock.rows).setZero();
-    lock.C(lock.rows, rub.dof) = 1;
+    JointLock& lock = new_lock_row(s_.rubs[r]);
     lock.g[lock.rows++] = 0;
   }
 }

@@ -86,20 +86,20 @@ elastic::JointConfiguration loop_configuration(const CompiledLoop& loop, const L
   return c;
 }
 
-// A link's twist at M's origin, in M's axes.
-static Vec6 twist_at_loop(const LoopState& at, int link, const std::vector<LinkMotion>& links) {
+Vec6 twist_seen_in(const Mat3& R, const Vec3& at, int link, const std::vector<LinkMotion>& links) {
   if (link < 0) return Vec6::Zero();
   const LinkMotion& m = links[link];
   const Vec3 omega = m.X_WM.R * m.V.head<3>();
-  const Vec3 v = m.X_WM.R * m.V.tail<3>() + omega.cross(at.p_W - m.X_WM.p);
+  const Vec3 v = m.X_WM.R * m.V.tail<3>() + omega.cross(at - m.X_WM.p);
   Vec6 out;
-  out << at.R_WM.transpose() * omega, at.R_WM.transpose() * v;
+  out << R.transpose() * omega, R.transpose() * v;
   return out;
 }
 
 Vec6 loop_rates(const SystemData& s, int l, const LoopState& at, const std::vector<LinkMotion>& links) {
   const CompiledLoop& loop = s.loops[l];
-  const Vec6 relative = twist_at_loop(at, loop.b, links) - twist_at_loop(at, loop.a, links);
+  const Vec6 relative =
+      twist_seen_in(at.R_WM, at.p_W, loop.b, links) - twist_seen_in(at.R_WM, at.p_W, loop.a, links);
   const multibody::Subspace P = multibody::closing_axes(loop.joint(), at.q);
   Vec6 rates = Vec6::Zero();
   const int d = dof_count(loop.kind);
@@ -111,8 +111,8 @@ Vec6 loop_rates(const SystemData& s, int l, const LoopState& at, const std::vect
 Vec6 loop_acceleration_bias(const SystemData& s, int l, const LoopState& at,
                             const std::vector<LinkMotion>& links) {
   const CompiledLoop& loop = s.loops[l];
-  const Vec6 V_a = twist_at_loop(at, loop.a, links);
-  const Vec6 relative = twist_at_loop(at, loop.b, links) - V_a;
+  const Vec6 V_a = twist_seen_in(at.R_WM, at.p_W, loop.a, links);
+  const Vec6 relative = twist_seen_in(at.R_WM, at.p_W, loop.b, links) - V_a;
   Mat6 T;
   Vec6 gap;
   multibody::closing_rows(loop.joint(), at.X_FM, T, gap);

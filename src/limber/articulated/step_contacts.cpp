@@ -18,17 +18,17 @@ using result::Status;
 
 namespace {
 
-constexpr double noted_overlap = 0.01;   // of the smaller of two: more than this at the start is told
-constexpr double slack = 1e-3;           // of its size: how near something is looked at
-constexpr double smooth_way = 0.1;       // of its size in a step: slower places follow the surfaces
-constexpr double recovery = 0.2;         // of a larger one a step
-constexpr double worst_taken = 0.1;      // residual of forces
-constexpr int deepest_for_forces = 3;    // a step is halved for them so often
-constexpr int most_detections = 3;       // in the iteration of a stage; then places keep to their points
-constexpr double far_off = 1e-3;         // of the size: what was found in another motion is looked at again
-constexpr int most_splits = 12;          // of a step at impacts
-constexpr double shortest = 1e-3;        // of a step: no impact is waited for less
-constexpr double before_hit = 1e-6;      // of the way: so that nothing pushes before it bounces
+constexpr double noted_overlap = 0.01;  // of the smaller of two: more than this at the start is told
+constexpr double slack = 1e-3;          // of its size: how near something is looked at
+constexpr double smooth_way = 0.1;      // of its size in a step: slower places follow the surfaces
+constexpr double recovery = 0.2;        // of a larger one a step
+constexpr double worst_taken = 0.1;     // residual of forces
+constexpr int deepest_for_forces = 3;   // a step is halved for them so often
+constexpr int most_detections = 3;      // in the iteration of a stage; then places keep to their points
+constexpr double far_off = 1e-3;        // of the size: what was found in another motion is looked at again
+constexpr int most_splits = 12;         // of a step at impacts
+constexpr double shortest = 1e-3;       // of a step: no impact is waited for less
+constexpr double before_hit = 1e-6;     // of the way: so that nothing pushes before it bounces
 
 Touch make_touch(const SystemData& s, int a, int b, const contact::ContactPoint& point,
                  const std::vector<LinkMotion>& links) {
@@ -237,7 +237,8 @@ void Stepper::find_gaps_at_end(const CandidatePair& pair, std::size_t from) {
 void Stepper::touch_at_stage(int iteration) {
   Contacts& c = *w_.contacts;
   if (c.pairs.empty()) return;
-  const bool any = std::any_of(c.pairs.begin(), c.pairs.end(), [](const CandidatePair& p) { return p.smooth; });
+  const bool any =
+      std::any_of(c.pairs.begin(), c.pairs.end(), [](const CandidatePair& p) { return p.smooth; });
   const bool far = std::any_of(c.now.begin(), c.now.end(), [&](const Touch& t) {
     return h_ * std::abs(touch_velocity(t, w_.links)[0] - t.found_at) > far_off * t.size;
   });
@@ -314,7 +315,8 @@ bool Stepper::solve_touches(const Stage& stage) {
   bool idle = true;
   for (std::size_t k = 0; k < n; ++k) {
     Touch& t = c.now[k];
-    const Vec3 was = touch_velocity(t, w_.links), change = step * touch_velocity(t, w_.links, b.x.twist.data());
+    const Vec3 was = touch_velocity(t, w_.links),
+               change = step * touch_velocity(t, w_.links, b.x.twist.data());
     const double at_end = t.gap_end + h * (was[0] - t.found_at), at_start = at_end - h * was[0];
     const double wanted = at_start > -slight_overlap * t.size ? 0 : (1 - recovery) * at_start;
     c.was[k] = was;
@@ -352,7 +354,8 @@ bool Stepper::solve_touches(const Stage& stage) {
 bool Stepper::accept(const ContactReport& found) {
   if (!found.converged && (depth_ < deepest_for_forces || !(found.residual < worst_taken))) return false;
   if (!found.converged)
-    result::add_warning(report_, "contact forces of a step did not converge: the report tells their residual");
+    result::add_warning(report_,
+                        "contact forces of a step did not converge: the report tells their residual");
   report_.contact_residual = std::max(report_.contact_residual, found.residual);
   report_.cone_violation = std::max(report_.cone_violation, found.cone_violation);
   return true;

@@ -1,5 +1,5 @@
-// What touches at the end of a step (docs/theory/contact.md): impulses p give the velocities their due. Places
-// that the step closed do not approach, with λh + p in the cone (Gear, Gupta, Leimkuhler 1985 with
+// What touches at the end of a step (docs/theory/contact.md): impulses p give the velocities their due.
+// Places that the step closed do not approach, with λh + p in the cone (Gear, Gupta, Leimkuhler 1985 with
 // inequalities; Brüls, Acary, Cardona 2014). What hits faster than weight makes it in two steps bounces: the
 // step was cut where it hits, and those that hit part at e times their speed, one generation after the other
 // (Smith, Kaufman, Vouga, Tamstorf, Grinspun 2012).
@@ -15,12 +15,12 @@ using result::Status;
 
 namespace {
 
-constexpr double unforeseen = 1e-6;      // of the size: an overlap at the end is looked at again
-constexpr double most_overlap = 0.02;    // of the size: more than that in a step is one too long
-constexpr double closed = 1e-9;          // of the size: a gap that is none
-constexpr double most_given = 1e-4;      // of the energy that moves: by contacts that part nothing
-constexpr int most_generations = 40;     // of impacts at one time
-constexpr double still = 1e-10;          // of the speeds: is no velocity
+constexpr double unforeseen = 1e-6;    // of the size: an overlap at the end is looked at again
+constexpr double most_overlap = 0.02;  // of the size: more than that in a step is one too long
+constexpr double closed = 1e-9;        // of the size: a gap that is none
+constexpr double most_given = 1e-4;    // of the energy that moves: by contacts that part nothing
+constexpr int most_generations = 40;   // of impacts at one time
+constexpr double still = 1e-10;        // of the speeds: is no velocity
 
 }  // namespace
 
@@ -166,7 +166,8 @@ bool Stepper::close_touch_books(double t) {
     largest = std::max(largest, x.size);
   }
   const double kinetic = energy_at_start(state_.t).kinetic, g = s_.model.gravity().value(t).norm();
-  const double fall = s_.moving_mass * g * g * h_ * c.whole, lift = s_.moving_mass * g * slight_overlap * largest;
+  const double fall = s_.moving_mass * g * g * h_ * c.whole,
+               lift = s_.moving_mass * g * slight_overlap * largest;
   if (work <= most_given * (kinetic + fall) + lift) return true;
   return fail(Status::not_converged, t, "contacts would make energy; a smaller step may help", -1);
 }
@@ -281,9 +282,9 @@ void Stepper::keep_touches(double h) {
   state_.overlap = w_.contacts->overlap;
   for (const Touch& t : w_.contacts->end) {
     const Vec3 at = t.at - 0.5 * t.gap * t.axes.col(0), force = t.axes * t.force / h;
-    for (const double x : {static_cast<double>(t.a), static_cast<double>(t.b), static_cast<double>(t.feature),
-                           at[0], at[1], at[2], force[0], force[1], force[2], t.axes(0, 0), t.axes(1, 0),
-                           t.axes(2, 0)})
+    for (const double x :
+         {static_cast<double>(t.a), static_cast<double>(t.b), static_cast<double>(t.feature), at[0], at[1],
+          at[2], force[0], force[1], force[2], t.axes(0, 0), t.axes(1, 0), t.axes(2, 0)})
       state_.touching.push_back(x);
   }
 }

@@ -164,6 +164,7 @@ class Stepper {
 
   // Dry friction (friction.cpp).
   void start_rubs();
+  JointLock& new_lock_row(const Rub& rub);
   void lock_rubs(double h, double gamma, double to_end);
   void book_rubs();
   bool update_rubs();
@@ -209,9 +210,9 @@ class Stepper {
   bool tension_ = false;          // its stiffness is in the matrix of the iteration
   bool second_look_ = false;      // the attempt is made once more, by the places that it came to
 
-  double split_at_ = 0;           // share of the attempt after which something that slides stops; 0: none
-  int splits_ = 0;                // of the step, for that reason
-  bool closed_stages_ = false;    // sdirk with loops closed at its stages, also for midpoint
+  double split_at_ = 0;         // share of the attempt after which something that slides stops; 0: none
+  int splits_ = 0;              // of the step, for that reason
+  bool closed_stages_ = false;  // sdirk with loops closed at its stages, also for midpoint
 };
 
 // Where the links stand for two sets of coordinates: the largest distance of their origins, and turn times

@@ -421,6 +421,8 @@ void put_loop_rows(const SystemData& s, const std::vector<LoopState>& loops, mul
 multibody::LoopRows loop_rows(const CompiledLoop& l, const LoopState& at, const Vec3& origin_a,
                               const Vec3& origin_b);
 double largest_gap(const SystemData& s, const std::vector<LoopState>& loops, int* worst = nullptr);
+// A link's twist at a place of the world, in the axes R.
+Vec6 twist_seen_in(const Mat3& R, const Vec3& at, int link, const std::vector<LinkMotion>& links);
 // The closing joint's rates from the links' twists in M.
 Vec6 loop_rates(const SystemData& s, int loop, const LoopState& at, const std::vector<LinkMotion>& links);
 // What the loop's rows see of an acceleration without any of the joints: T (V_rel × V_a − S̊ rates), in M.

@@ -47,9 +47,9 @@ class ConeSolver {
   void extrapolate(const ConeProblem& problem, double* lambda);
 
   static constexpr int depth = 8;
-  int history_ = 0, newest_ = 0;         // entries of the rings below
-  std::vector<double> weight_;           // (contacts) mobilities, which make forces comparable
-  std::vector<double> before_, after_;   // λ of the last sweep: what went in, what came out
+  int history_ = 0, newest_ = 0;               // entries of the rings below
+  std::vector<double> weight_;                 // (contacts) mobilities, which make forces comparable
+  std::vector<double> before_, after_;         // λ of the last sweep: what went in, what came out
   std::vector<double> out_[depth], f_[depth];  // differences of what came out, and of the changes
   std::vector<double> last_out_, last_f_, best_;
   bool jump(const ConeProblem& problem, double* lambda);

@@ -60,7 +60,8 @@ void measure(const ConeProblem& p, const double* lambda, FrictionReport& report)
     for (int i = 0; i < 3; ++i) y[i] = x[i] - u[i] / w;
     project_on_cone(mu, y);
     for (int i = 0; i < 3; ++i)
-      if (const double off = w * std::abs(x[i] - y[i]); !(off <= miss)) miss = off;  // keeps what is no number
+      if (const double off = w * std::abs(x[i] - y[i]); !(off <= miss))
+        miss = off;  // keeps what is no number
     outside = std::max({outside, -x[0], std::sqrt(x[1] * x[1] + x[2] * x[2]) - mu * x[0]});
     work = std::max(work, std::abs(u[0] * x[0] + u[1] * x[1] + u[2] * x[2]));
   }

@@ -8,10 +8,10 @@
 namespace limber::contact {
 namespace {
 
-constexpr double stiff = 1e4;      // ρ over a contact's own mobility
-constexpr int most_stalled = 5;    // updates that gain little
-constexpr int most_rounds = 30;    // of Newton's method between two updates
-constexpr double rounding = 1e-12;  // of the largest force
+constexpr double stiff = 1e4;        // ρ over a contact's own mobility
+constexpr int most_stalled = 5;      // updates that gain little
+constexpr int most_rounds = 30;      // of Newton's method between two updates
+constexpr double rounding = 1e-12;   // of the largest force
 constexpr double compliant = 1e-10;  // of the mean answer, added where a body is held in some direction
 
 // P' of the projection at v onto the cone of μ, symmetric; P = P(v).
@@ -27,7 +27,8 @@ Mat3 projection_rate(double mu, const Vec3& v, const Vec3& P) {
   const double turn = P[0] * mu / t;
   D.block<1, 2>(0, 1) = k * mu * d.transpose();
   D.block<2, 1>(1, 0) = k * mu * d;
-  D.block<2, 2>(1, 1) = k * mu * mu * d * d.transpose() + turn * (Eigen::Matrix2d::Identity() - d * d.transpose());
+  D.block<2, 2>(1, 1) =
+      k * mu * mu * d * d.transpose() + turn * (Eigen::Matrix2d::Identity() - d * d.transpose());
   return D;
 }
 
@@ -50,10 +51,12 @@ void PrimalCone::add_part(int first, int count, const Mat6* Y, double scale) {
   VecX d(n);
   for (int i = 0; i < n; i += 3) d.segment<3>(i).setConstant(answer.diagonal().segment<3>(i).mean());
   for (int i = 0; i < n; ++i) d[i] = d[i] > 0 ? std::sqrt(d[i]) : 1;
-  MatX even = d.cwiseInverse().asDiagonal() * (0.5 * (answer + answer.transpose())) * d.cwiseInverse().asDiagonal();
+  MatX even =
+      d.cwiseInverse().asDiagonal() * (0.5 * (answer + answer.transpose())) * d.cwiseInverse().asDiagonal();
   even.diagonal().array() += compliant;
   Part part{first, count, even.ldlt().solve(MatX::Identity(n, n))};
-  part.A = d.cwiseInverse().asDiagonal() * (0.5 * (part.A + part.A.transpose())).eval() * d.cwiseInverse().asDiagonal();
+  part.A = d.cwiseInverse().asDiagonal() * (0.5 * (part.A + part.A.transpose())).eval() *
+           d.cwiseInverse().asDiagonal();
   parts_.push_back(std::move(part));
 }
 

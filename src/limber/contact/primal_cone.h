@@ -49,8 +49,8 @@ class PrimalCone {
   std::vector<MovedContact> contacts_;
   int bodies_ = 0;
   const ConeProblem* problem_ = nullptr;
-  std::vector<double> rho_;                        // (contacts)
-  std::vector<Vec3> hat_, shift_, u_, trial_;      // (contacts)
+  std::vector<double> rho_;                    // (contacts)
+  std::vector<Vec3> hat_, shift_, u_, trial_;  // (contacts)
   VecX x_, step_, next_, g_;
   std::vector<Eigen::Triplet<double>> entries_;
   Sparse H_;

@@ -97,8 +97,7 @@ void SceneContacts::leave_out_drawn_through(const Model& model) {
 }
 
 bool SceneContacts::joined(int a, int b) const {
-  return std::binary_search(neighbours_.begin(), neighbours_.end(),
-                            std::pair<int, int>(std::minmax(a, b)));
+  return std::binary_search(neighbours_.begin(), neighbours_.end(), std::pair<int, int>(std::minmax(a, b)));
 }
 
 bool SceneContacts::near_on_beam(BodyId a, BodyId b) const {

@@ -49,12 +49,12 @@ class SceneContacts {
     double from = 0, to = 0;  // [m] along it
   };
   std::vector<Collidable> solids_;
-  std::vector<int> group_;                     // (bodies) what is welded together; 0: the world
-  std::vector<std::pair<int, int>> neighbours_;  // groups that something joins, sorted
+  std::vector<int> group_;                          // (bodies) what is welded together; 0: the world
+  std::vector<std::pair<int, int>> neighbours_;     // groups that something joins, sorted
   std::vector<std::pair<int, int>> drawn_through_;  // solids, sorted
-  std::vector<OnBeam> on_beam_;                // (bodies)
-  std::vector<double> apart_;                  // (beams) [m] along it: nearer pieces do not touch
-  std::vector<int> root_group_;                // (beams)
+  std::vector<OnBeam> on_beam_;                     // (bodies)
+  std::vector<double> apart_;                       // (beams) [m] along it: nearer pieces do not touch
+  std::vector<int> root_group_;                     // (beams)
 };
 
 }  // namespace limber::contact

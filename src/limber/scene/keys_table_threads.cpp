@@ -41,9 +41,12 @@ std::vector<Object> thread_objects() {
       {T::contact,
        "contact",
        "Contact",
-       "Bodies and beams touch each other and planes (method `articulated`): all but those that a joint, loop or "
-       "weld joins, and what one that is joined to the world overlaps at the start. Threads touch themselves, "
-       "each other, the shapes of bodies, and planes; bodies of a reduced model touch other bodies and planes.",
+       "Bodies and beams touch each other and planes (method `articulated`): all but those that a joint, "
+       "loop or "
+       "weld joins, and what one that is joined to the world overlaps at the start. Threads touch "
+       "themselves, "
+       "each other, the shapes of bodies, and planes; bodies of a reduced model touch other bodies and "
+       "planes.",
        {quantity("friction", number, "Coulomb's coefficient").with(Range::non_negative).otherwise("0.3"),
         choice("combine", "geometric minimum maximum average",
                "of two surfaces with frictions that differ; geometric: the root of the product")

@@ -21,8 +21,8 @@ constexpr std::size_t crc_size = sizeof(std::uint32_t);
 template <class Report, class Visit>
 void each_field(Report& r, Visit&& visit) {
   visit(r.time), visit(r.iterations), visit(r.total_iterations), visit(r.steps), visit(r.substeps);
-  visit(r.residual), visit(r.loop_gap), visit(r.contact_residual), visit(r.cone_violation), visit(r.redundant_rows), visit(r.redundant),
-      visit(r.solver_iterations);
+  visit(r.residual), visit(r.loop_gap), visit(r.contact_residual), visit(r.cone_violation),
+      visit(r.redundant_rows), visit(r.redundant), visit(r.solver_iterations);
   visit(r.worst), visit(r.warning);
 }
 
