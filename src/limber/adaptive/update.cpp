@@ -18,15 +18,8 @@ void joint_law(const SystemData& s, int link, const double* q, double t, double 
   double* force = tau + l.v;
   double* block = kappa + l.block;
   std::fill_n(block, d * d, 0.0);
-  elastic::JointConfiguration c;
   const double* x = q + l.q;
-  if (l.kind == JointKind::spherical || l.kind == JointKind::free) {
-    const Pose X = multibody::joint_transform(l, x);
-    c.R = X.R;
-    c.p = X.p;
-  } else {
-    std::copy_n(x, d, c.q.begin());
-  }
+  const elastic::JointConfiguration c = elastic::configuration_of(l.kind, x);
   const Vec6 gradient = elastic::joint_energy_gradient(l.kind, law, c).gradient;
   const Mat6 K = elastic::joint_hessian_psd(l.kind, law, c);
   for (int k = 0; k < d; ++k) {
@@ -52,15 +45,7 @@ double elastic_energy(const SystemData& s, const double* q, const std::vector<mu
   for (int i = 0; i < s.tree.size(); ++i) {
     if (!s.has_law[i]) continue;
     const multibody::Link& l = s.tree[i];
-    elastic::JointConfiguration c;
-    if (l.kind == JointKind::spherical || l.kind == JointKind::free) {
-      const Pose X = multibody::joint_transform(l, q + l.q);
-      c.R = X.R;
-      c.p = X.p;
-    } else {
-      std::copy_n(q + l.q, l.dofs, c.q.begin());
-    }
-    sum += elastic::joint_energy(l.kind, s.model.joints()[i].law, c);
+    sum += elastic::joint_energy(l.kind, s.model.joints()[i].law, elastic::configuration_of(l.kind, q + l.q));
   }
   return sum + tie_energy(s, links);
 }

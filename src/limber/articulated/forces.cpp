@@ -328,10 +328,7 @@ double servo_force(const CompiledDrive& d, const Link& link, int k, const double
     const Vec3 omega = R_error.transpose() * (math::so3_jacobian(target) * Vec3(rate(0), rate(1), rate(2)));
     return -drive.kp[k] * theta[k] + drive.kd[k] * (omega[k] - v[k]);
   }
-  if (link.kind != JointKind::free) return drive.kp[k] * (at(k) - c.q[k]) + drive.kd[k] * (rate(k) - v[k]);
-  const Vec3 error = c.R.transpose() * (Vec3(at(3), at(4), at(5)) - c.p);
-  const Vec3 speed = c.R.transpose() * Vec3(rate(3), rate(4), rate(5));
-  return drive.kp[k] * error[k - 3] + drive.kd[k] * (speed[k - 3] - v[k]);
+  return drive.kp[k] * (at(k) - c.q[k]) + drive.kd[k] * (rate(k) - v[k]);
 }
 
 // Where the last step ended its links were placed already, for its energy: taken over, unless the state is
@@ -475,9 +472,6 @@ void prescribed(const CompiledMotion& m, const Link& link, double t, double* q, 
   const Vec3 theta(x[0], x[1], x[2]);
   const Vec3 omega = math::so3_jacobian(theta) * Vec3(rate[0], rate[1], rate[2]);
   std::copy_n(omega.data(), 3, v);
-  if (link.kind != JointKind::free) return;
-  const Vec3 speed = math::so3_exp(theta).transpose() * Vec3(rate[3], rate[4], rate[5]);
-  std::copy_n(speed.data(), 3, v + 3);
 }
 
 }  // namespace limber::articulated

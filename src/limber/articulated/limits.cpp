@@ -44,21 +44,17 @@ double limit_coordinate(const SystemData& s, const Limit& limit, const double* q
   return x[4 + limit.dof - 3];
 }
 
-// The coordinate's rate is row · v. Angle φ = |θ|: dφ/dt = θ/φ · ω; shift p of a free joint: ṗ = R v.
+// The coordinate's rate is row · v. Angle φ = |θ|: dφ/dt = θ/φ · ω.
 Vec6 limit_row(const SystemData& s, const Limit& limit, const double* q) {
   const multibody::Link& link = s.tree[limit.link];
   const double* x = q + link.q;
   Vec6 row = Vec6::Zero();
   const bool rotation = has_rotation_vector(link.kind);
-  if (!rotation) {
-    row[limit.dof] = 1;
-  } else if (limit.dof == 0) {
+  if (rotation && limit.dof == 0) {
     const Vec3 theta = math::quat_log(Quat(x[0], x[1], x[2], x[3]));
     row.head<3>() = theta.norm() > 0 ? Vec3(theta.normalized()) : Vec3::UnitX();
-  } else if (link.kind != JointKind::free) {
-    row[limit.dof] = 1;
   } else {
-    row.tail<3>() = math::to_matrix(Quat(x[0], x[1], x[2], x[3])).row(limit.dof - 3).transpose();
+    row[limit.dof] = 1;
   }
   return row;
 }

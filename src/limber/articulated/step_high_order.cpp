@@ -68,17 +68,13 @@ const Tableau& tableau_of(Integrator integrator) {
   return integrator == Integrator::rk4 ? rk4 : integrator == Integrator::gauss ? gauss : sdirk4;
 }
 
-// [u, v] of the group that a joint's coordinates move on; zero for plain coordinates.
-Vec6 bracket(JointKind kind, const Vec6& u, const Vec6& v) {
-  if (kind == JointKind::free) return cross_motion(u, v);
-  Vec6 out = Vec6::Zero();
-  if (has_rotation_vector(kind)) out.head<3>() = u.head<3>().cross(v.head<3>());
-  return out;
+Vec3 rotation_vector(const std::vector<double>& x, const multibody::Link& link) {
+  return {x[link.v], x[link.v + 1], x[link.v + 2]};
 }
 
 }  // namespace
 
-// k = u̇ for given u and v. False: no joint turns or floats freely, k = v whatever u.
+// k = u̇ for given u and v. False: no joint turns freely, k = v whatever u.
 bool Stepper::rates_along(const std::vector<double>& u, const std::vector<double>& v,
                           std::vector<double>& k) const {
   k = v;
@@ -86,12 +82,9 @@ bool Stepper::rates_along(const std::vector<double>& u, const std::vector<double
   for (const Link& link : tree_.links()) {
     if (!has_rotation_vector(link.kind)) continue;
     depends = true;
-    Vec6 x = Vec6::Zero(), y = Vec6::Zero();
-    std::copy_n(u.data() + link.v, link.dofs, x.data());
-    std::copy_n(v.data() + link.v, link.dofs, y.data());
-    const Vec6 once = bracket(link.kind, x, y);
-    const Vec6 sum = y + 0.5 * once + bracket(link.kind, x, once) / 12;
-    std::copy_n(sum.data(), link.dofs, k.data() + link.v);
+    const Vec3 x = rotation_vector(u, link), y = rotation_vector(v, link);
+    const Vec3 once = x.cross(y), sum = y + 0.5 * once + x.cross(once) / 12;
+    std::copy_n(sum.data(), 3, k.data() + link.v);
   }
   return depends;
 }

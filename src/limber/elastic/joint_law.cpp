@@ -7,16 +7,15 @@
 namespace limber::elastic {
 namespace {
 
-using math::skew;
 using math::so3_exp;
 using math::so3_jacobian_inverse;
 using math::so3_log;
 
-Vec3 triple(const DofArray& a, int first) { return {a[first], a[first + 1], a[first + 2]}; }
+Vec3 turning(const DofArray& a) { return {a[0], a[1], a[2]}; }
 
 // θ = log(R₀ᵀ R).
 Vec3 rotation_from_rest(const JointLaw& law, const JointConfiguration& c) {
-  const Vec3 rest = triple(law.rest, 0);
+  const Vec3 rest = turning(law.rest);
   return rest.isZero(0) ? so3_log(c.R) : so3_log(so3_exp(rest).transpose() * c.R);
 }
 
@@ -33,16 +32,16 @@ CoordinateLaw plain_law(const JointLaw& law, int i, double q) {
   return out;
 }
 
-// w(x) of three coordinates from `first` on, their slopes and their energy.
-struct TripleLaw {
+// w(θ) of the rotation vector's components, their slopes and their energy.
+struct TurningLaw {
   Vec3 w, slope;
   double energy = 0;
-  TripleLaw(const JointLaw& law, int first, const Vec3& x) : slope(triple(law.stiffness, first)) {
+  TurningLaw(const JointLaw& law, const Vec3& x) : slope(turning(law.stiffness)) {
     w = slope.cwiseProduct(x);
     energy = 0.5 * x.dot(w);
     if (!law.extras) return;
     for (int i = 0; i < 3; ++i) {
-      const CoordinateLaw more = extra_spring(*law.extras, first + i, x[i]);
+      const CoordinateLaw more = extra_spring(*law.extras, i, x[i]);
       w[i] += more.force, slope[i] += more.slope, energy += more.energy;
     }
   }
@@ -50,11 +49,11 @@ struct TripleLaw {
 
 // A joint without a spring skips the logarithm.
 bool has_turning_spring(const JointLaw& law) {
-  return law.extras != nullptr || !triple(law.stiffness, 0).isZero(0);
+  return law.extras != nullptr || !turning(law.stiffness).isZero(0);
 }
 
-Vec3 safe_slopes(const JointLaw& law, int first, const Vec3& x) {
-  return law.extras ? Vec3(TripleLaw(law, first, x).slope.cwiseMax(0.0)) : triple(law.stiffness, first);
+Vec3 safe_slopes(const JointLaw& law, const Vec3& x) {
+  return law.extras ? Vec3(TurningLaw(law, x).slope.cwiseMax(0.0)) : turning(law.stiffness);
 }
 
 }  // namespace
@@ -87,10 +86,7 @@ JointConfiguration configuration_of(JointKind kind, const double* q) {
     return c;
   }
   c.R = math::to_matrix(Quat(q[0], q[1], q[2], q[3]));
-  if (kind == JointKind::free)
-    c.p = Vec3(q[4], q[5], q[6]);
-  else
-    std::copy_n(q + 4, dof_count(kind) - 3, c.q.begin() + 3);
+  std::copy_n(q + 4, dof_count(kind) - 3, c.q.begin() + 3);
   return c;
 }
 
@@ -112,17 +108,9 @@ JointLawValue joint_energy_gradient(JointKind kind, const JointLaw& law, const J
   // Rotation: V = ½ θᵀKθ, g = J_r⁻ᵀ K θ.
   if (has_turning_spring(law)) {
     const Vec3 theta = rotation_from_rest(law, c);
-    const TripleLaw at(law, 0, theta);
+    const TurningLaw at(law, theta);
     out.energy = at.energy;
     out.gradient.head<3>() = so3_jacobian_inverse(theta).transpose() * at.w;
-  }
-
-  // Shift: V = ½ Σ k (p − p₀)², g = Rᵀ K (p − p₀).
-  if (kind == JointKind::free) {
-    const TripleLaw at(law, 3, c.p - triple(law.rest, 3));
-    out.energy += at.energy;
-    out.gradient.tail<3>() = c.R.transpose() * at.w;
-    return out;
   }
   for (int i = 3; i < dof_count(kind); ++i) {
     const CoordinateLaw at = plain_law(law, i, c.q[i]);
@@ -143,18 +131,11 @@ Mat6 joint_hessian(JointKind kind, const JointLaw& law, const JointConfiguration
   }
   if (has_turning_spring(law)) {
     const Vec3 theta = rotation_from_rest(law, c);
-    const TripleLaw at(law, 0, theta);
+    const TurningLaw at(law, theta);
     const Mat3 Ji = so3_jacobian_inverse(theta);
     const Mat3 dJw = math::so3_jacobian_inverse_transpose_derivative(theta, at.w);
     const Mat3 JtK = Ji.transpose() * at.slope.asDiagonal();
     H.topLeftCorner<3, 3>() = (dJw + JtK) * Ji;
-  }
-  if (kind == JointKind::free) {
-    const TripleLaw at(law, 3, c.p - triple(law.rest, 3));
-    const Mat3 KR = at.slope.asDiagonal() * c.R;
-    H.block<3, 3>(3, 0) = skew(c.R.transpose() * at.w);
-    H.block<3, 3>(3, 3) = c.R.transpose() * KR;
-    return H;
   }
   put_plain(3);
   return H;
@@ -173,13 +154,8 @@ Mat6 joint_hessian_psd(JointKind kind, const JointLaw& law, const JointConfigura
   if (has_turning_spring(law)) {
     const Vec3 theta = rotation_from_rest(law, c);
     const Mat3 Ji = so3_jacobian_inverse(theta);
-    const Mat3 KJ = safe_slopes(law, 0, theta).asDiagonal() * Ji;
+    const Mat3 KJ = safe_slopes(law, theta).asDiagonal() * Ji;
     H.topLeftCorner<3, 3>() = Ji.transpose() * KJ;
-  }
-  if (kind == JointKind::free) {
-    const Mat3 KR = safe_slopes(law, 3, c.p - triple(law.rest, 3)).asDiagonal() * c.R;
-    H.block<3, 3>(3, 3) = c.R.transpose() * KR;
-    return H;
   }
   put_plain(3);
   return H;

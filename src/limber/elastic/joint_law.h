@@ -1,13 +1,9 @@
 // Joint springs and dampers as energy, gradient and Hessian in the joint's rates
 // (docs/theory/articulated.md).
 //
-// Coordinates with a plain rate (all but rotation vectors and the shift of free): V = ½ k (q − q₀)², g = k (q
-// − q₀), H = k. Rotation vectors, θ = log(R₀ᵀ R), K = diag(k): V = ½ θᵀKθ; with rates on the right (in M),
+// Coordinates with a plain rate (all but rotation vectors): V = ½ k (q − q₀)², g = k (q − q₀), H = k. Rotation vectors, θ = log(R₀ᵀ R), K = diag(k): V = ½ θᵀKθ; with rates on the right (in M),
 //   g = J_r⁻ᵀ(θ) K θ,   H = [∂(J_r⁻ᵀ w)/∂θ |_{w=Kθ} + J_r⁻ᵀ K] J_r⁻¹   (not symmetric away from equilibrium)
 //   H₊ = J_r⁻ᵀ K J_r⁻¹  symmetric, positive semidefinite: what a time step uses.
-// The shift of a free joint, p in F with rate v in M, ṗ = R v: V = ½ Σ k_i (p_i − p₀_i)², g = Rᵀ K (p − p₀),
-// H₊ = Rᵀ K R;
-//   H adds ∂(Rᵀ w)/∂ω = [Rᵀ w]ₓ.
 // Damping: force −D·rate, D = diag(d), on the rates themselves.
 // Extras (model/joint.h) add to each coordinate's k (q − q₀) the force of its law, its preload and its stop;
 // for rotation vectors Kθ becomes w(θ) component by component, and K its slopes.
@@ -17,11 +13,10 @@
 
 namespace limber::elastic {
 
-// Configuration of a joint as the solver holds it: plain coordinates, or rotation matrix and shift.
+// Configuration of a joint as the solver holds it: plain coordinates, and a rotation as a matrix.
 struct JointConfiguration {
   DofArray q{};               // plain coordinates, in their places
   Mat3 R = Mat3::Identity();  // of kinds with a rotation vector
-  Vec3 p = Vec3::Zero();      // free
 };
 // From a tree joint's coordinates (rotations as quaternions).
 JointConfiguration configuration_of(JointKind kind, const double* q);

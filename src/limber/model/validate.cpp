@@ -356,7 +356,7 @@ class Checker {
         if (t.dof < 0 || t.dof >= dof_count(j.kind))
           add("coupling", c.name, "",
               fmt::format("joint \"{}\" has no coordinate {}: it has {}", j.name, t.dof, dof_count(j.kind)));
-        else if (has_rotation_vector(j.kind) && (t.dof < 3 || j.kind == JointKind::free))
+        else if (has_rotation_vector(j.kind) && t.dof < 3)
           add("coupling", c.name, "",
               fmt::format("a coordinate of joint \"{}\", which turns freely, cannot be coupled", j.name));
         if (!std::isfinite(t.factor) || t.factor == 0)

@@ -49,7 +49,7 @@ void check_friction(const JointExtras& e, int i, JointKind kind, LawProblems& p)
   if (e.friction_dynamic[i] > e.friction_static[i])
     p.add("friction", fmt::format("static must not be less than dynamic, got {:.6g} and {:.6g}",
                                   e.friction_static[i], e.friction_dynamic[i]));
-  if (e.friction_static[i] > 0 && has_rotation_vector(kind) && (i < 3 || kind == JointKind::free))
+  if (e.friction_static[i] > 0 && has_rotation_vector(kind) && i < 3)
     p.add("friction",
           fmt::format("a {} joint turns about no axis of its own: it has no dry friction", to_string(kind)));
 }

@@ -31,8 +31,7 @@ struct Columns {
 };
 
 constexpr bool picks_rows(JointKind kind) {
-  return kind == JointKind::revolute || kind == JointKind::prismatic || kind == JointKind::spherical ||
-         kind == JointKind::free;
+  return kind == JointKind::revolute || kind == JointKind::prismatic || kind == JointKind::spherical;
 }
 
 // U for the joint kinds whose S picks rows, and with the stored S for the others. A row of A is also its
@@ -49,9 +48,6 @@ LIMBER_INLINE Columns<D> times_subspace(const Rows& I, const double* S) {
     rows::transpose(I.B, B_columns);
     if constexpr (K == JointKind::prismatic) {
       U.w[0] = B_columns[2], U.v[0] = I.C[2];
-    } else if constexpr (K == JointKind::free) {
-      for (int k = 0; k < 3; ++k)
-        U.w[k] = I.A[k], U.v[k] = I.B[k], U.w[3 + k] = B_columns[k], U.v[3 + k] = I.C[k];
     } else {
       for (int k = 0; k < D; ++k, S += 6) {
         U.w[k] = U.v[k] = rows::pack(0);
@@ -75,8 +71,6 @@ LIMBER_INLINE auto subspace_transpose_times(const X& x, const double* S_stored) 
     return Result(x.row(5));
   else if constexpr (K == JointKind::spherical)
     return Result(x.template topRows<3>());
-  else if constexpr (K == JointKind::free)
-    return Result(x);
   else
     return Result(Eigen::Map<const Mat6D<D>>(S_stored).transpose() * x);
 }
@@ -90,8 +84,6 @@ LIMBER_INLINE Vec6 subspace_times(const VecD<D>& x, const double* S_stored) {
     out[5] = x[0];
   else if constexpr (K == JointKind::spherical)
     out.template head<3>() = x;
-  else if constexpr (K == JointKind::free)
-    out = x;
   else
     out = Eigen::Map<const Mat6D<D>>(S_stored) * x;
   return out;

@@ -17,7 +17,9 @@ Vec3 shift_axis(JointKind kind, const double* q, int k) {
 
 // Rᵀṗ, the rate of the shift in M.
 Vec3 shift_rate(JointKind kind, const double* q, const double* v) {
-  const Vec3 rate = kind == JointKind::point_on_line ? Vec3(0, 0, v[3]) : Vec3(v[3], v[4], 0);
+  const Vec3 rate = kind == JointKind::point_on_line ? Vec3(0, 0, v[3])
+                    : kind == JointKind::free        ? Vec3(v[3], v[4], v[5])
+                                                     : Vec3(v[3], v[4], 0);
   return math::to_matrix(quat_at(q)).transpose() * rate;
 }
 
@@ -85,9 +87,6 @@ Subspace motion_subspace(JointKind kind, double lead, const double* q) {
     case JointKind::spherical:
       S.topLeftCorner<3, 3>().setIdentity();
       break;
-    case JointKind::free:
-      S.setIdentity();
-      break;
     case JointKind::cylindrical:
       S(2, 0) = S(5, 1) = 1;
       break;
@@ -95,6 +94,7 @@ Subspace motion_subspace(JointKind kind, double lead, const double* q) {
       S(2, 0) = 1;
       S(5, 0) = lead;
       break;
+    case JointKind::free:
     case JointKind::point_on_line:
     case JointKind::point_on_plane:
       S.topLeftCorner<3, 3>().setIdentity();
@@ -134,9 +134,6 @@ Vec6 joint_twist(JointKind kind, double lead, const double* q, const double* v) 
     case JointKind::spherical:
       V.head<3>() = Vec3(v[0], v[1], v[2]);
       break;
-    case JointKind::free:
-      V << v[0], v[1], v[2], v[3], v[4], v[5];
-      break;
     case JointKind::cylindrical:
       V[2] = v[0];
       V[5] = v[1];
@@ -145,6 +142,7 @@ Vec6 joint_twist(JointKind kind, double lead, const double* q, const double* v) 
       V[2] = v[0];
       V[5] = lead * v[0];
       break;
+    case JointKind::free:
     case JointKind::point_on_line:
     case JointKind::point_on_plane:
       V.head<3>() = Vec3(v[0], v[1], v[2]);
@@ -167,7 +165,7 @@ Vec6 joint_twist_rate(JointKind kind, const double* q, const double* v) {
     const auto [s, c] = math::sincos(q[2]);
     a[3] = v[2] * (-s * v[0] + c * v[1]);
     a[4] = v[2] * (-c * v[0] - s * v[1]);
-  } else if (kind == JointKind::point_on_line || kind == JointKind::point_on_plane) {
+  } else if (slides_on_axes(kind)) {
     a.tail<3>() = shift_rate(kind, q, v).cross(Vec3(v[0], v[1], v[2]));
   } else if (kind == JointKind::constant_velocity) {
     const Vec3 rate(v[0], v[1], 0);
@@ -190,14 +188,7 @@ Subspace dual_axes(const Subspace& S, int dofs) {
 }
 
 void integrate_joint(JointKind kind, const double* q, const double* v, double h, double* q_out) {
-  if (kind == JointKind::free) {
-    Vec6 step;
-    step << h * v[0], h * v[1], h * v[2], h * v[3], h * v[4], h * v[5];
-    const Quat r = quat_at(q);
-    const Vec3 shift = math::to_matrix(r) * math::se3_exp(step).p;
-    store(math::normalized(math::multiply(r, math::quat_exp(step.head<3>()))), q_out);
-    for (int k = 0; k < 3; ++k) q_out[4 + k] = q[4 + k] + shift[k];
-  } else if (has_rotation_vector(kind)) {
+  if (has_rotation_vector(kind)) {
     store(math::normalized(math::multiply(quat_at(q), math::quat_exp(Vec3(h * v[0], h * v[1], h * v[2])))),
           q_out);
     for (int k = 3; k < dof_count(kind); ++k) q_out[k + 1] = q[k + 1] + h * v[k];
@@ -207,10 +198,7 @@ void integrate_joint(JointKind kind, const double* q, const double* v, double h,
 }
 
 void rates_between(JointKind kind, const double* q, const double* q_end, double h, double* v) {
-  if (kind == JointKind::free) {
-    const Vec6 step = math::se3_log(joint_transform(kind, 0, q).inverse() * joint_transform(kind, 0, q_end));
-    for (int k = 0; k < 6; ++k) v[k] = step[k] / h;
-  } else if (has_rotation_vector(kind)) {
+  if (has_rotation_vector(kind)) {
     const Vec3 theta = math::quat_log(math::multiply(quat_at(q).conjugate(), quat_at(q_end)));
     for (int k = 0; k < 3; ++k) v[k] = theta[k] / h;
     for (int k = 3; k < dof_count(kind); ++k) v[k] = (q_end[k + 1] - q[k + 1]) / h;

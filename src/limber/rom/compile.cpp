@@ -138,6 +138,16 @@ System compile(const Model& model, const ReducedModel& reduced, const Options& o
   return System(s);
 }
 
+// How a body flies at the start, in its own axes: a free joint's rates are how M turns, in M, and how its
+// origin moves, in F.
+static Vec6 start_twist(const Joint& joint, const Pose& X_WB) {
+  const Vec3 shift = joint.X_PF.R * Vec3(joint.velocity[3], joint.velocity[4], joint.velocity[5]);
+  Vec6 V;
+  V << joint.velocity[0], joint.velocity[1], joint.velocity[2],
+      (X_WB.R * joint.X_BM.R).transpose() * shift;
+  return joint.X_BM.motion(V);
+}
+
 State System::rest() const {
   const SystemData& s = *data_;
   State out;
@@ -154,9 +164,7 @@ State System::rest() const {
       // The base's own joint says how it flies at the start.
       const Joint& joint = s.model.joints()[m.bodies[0]];
       double* v = out.v.data() + s.mechanisms[k].v;
-      Vec6 V;
-      for (int i = 0; i < 6; ++i) V[i] = joint.velocity[i];
-      const Vec6 own = joint.X_BM.motion(V);  // the joint's rates are M's twist in M
+      const Vec6 own = start_twist(joint, X);
       std::copy_n(own.data(), 6, v);
       const Vec3 speed = X.R * (own.tail<3>() + own.head<3>().cross(m.points[0].inertia.com()));
       std::copy_n(speed.data(), 3, v + 6);
@@ -166,9 +174,7 @@ State System::rest() const {
   for (const PropPlace& p : s.props) {
     store_pose(s.start[p.body], out.q.data() + p.q);
     const Joint& joint = s.model.joints()[p.body];
-    Vec6 V;
-    for (int i = 0; i < 6; ++i) V[i] = joint.velocity[i];
-    const Vec6 own = joint.X_BM.motion(V);
+    const Vec6 own = start_twist(joint, s.start[p.body]);
     const Mat3& R = s.start[p.body].R;
     const Vec3 w = R * own.head<3>(), v = R * (own.tail<3>() + own.head<3>().cross(p.com));
     std::copy_n(w.data(), 3, out.v.data() + p.v);

@@ -214,7 +214,7 @@ void add_own_joint(const Fields& fields, std::string_view name) {
   for (const char* key : {"velocity", "angular_velocity"})
     if (fixed && fields.has(key)) fields.error(key, "the body is fixed");
   const Vec3 w = X_WB.R.transpose() * fields.vector("angular_velocity"),
-             v = X_WB.R.transpose() * fields.vector("velocity");
+             v = joint.X_PF.R.transpose() * fields.vector("velocity");
   if (!fixed)
     for (int i = 0; i < 3; ++i) joint.velocity[i] = w[i], joint.velocity[i + 3] = v[i];
   reader.extras[id.value].own_joint = joint_of[id.value] = static_cast<int>(reader.parts.joints.size());

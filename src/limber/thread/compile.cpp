@@ -203,10 +203,10 @@ struct Compiler {
     c.thread = at.thread, c.place = at.place, c.body = body;
     c.X_NB = X_WN.inverse() * X_WB[body];
     c.mu = carried_mass(b.inertia, c.X_NB);
-    // Rates of a free joint are those of its frame M.
+    // Rates of a free joint: how M turns, in M, and how its origin moves, in the world's axes turned by F.
     const Pose X_WM = X_WB[body] * j.X_BM;
     c.turn = X_WM.R * Vec3(j.velocity[0], j.velocity[1], j.velocity[2]);
-    c.velocity = X_WM.R * Vec3(j.velocity[3], j.velocity[4], j.velocity[5]) + c.turn.cross(X_WN.p - X_WM.p);
+    c.velocity = j.X_PF.R * Vec3(j.velocity[3], j.velocity[4], j.velocity[5]) + c.turn.cross(X_WN.p - X_WM.p);
     s.carried.push_back(c);
   }
 
