@@ -1,6 +1,7 @@
 """Every key matters: a number that a method accepts, made a fifth larger, changes something."""
 
 import copy
+import json
 import re
 
 import asked
@@ -59,7 +60,7 @@ def matters(scene, question, path):
         return False  # it hangs at its centre of mass
     if section == "springs":
         return key == "stiffness" and "rest_length" in entry and not entry.get("tension_only")
-    if section == "joints" and ("motion" in entry or "limits" in entry or entry["type"] == "fixed" or scene.get("ties")):
+    if section == "joints" and (any(k in entry for k in ("motion", "limits", "friction")) or entry["type"] == "fixed" or scene.get("ties")):
         return False  # a straight beam held at both ends does not move: its links do not stretch
     if section in ("materials", "sections") and scene.get("ties") and any(b.get("planar") for b in scene["beams"].values()):
         return False  # held at both ends in the one plane in which it bends
@@ -80,7 +81,7 @@ def named(entry, name):
 
 
 def is_held(scene, name):
-    """Whether a place does not move: on a body welded to the world or driven, or at a clamp."""
+    """Whether a place does not move, or need not: on a body welded to the world, driven or stuck, or at a clamp."""
     beam = scene.get("beams", {}).get(name.replace("@", ".").split(".")[0])
     if beam:
         return "clamps" in beam or scene.get("ties") is not None
@@ -91,7 +92,7 @@ def is_held(scene, name):
         if scene["bodies"].get(name, {}).get("fixed"):
             return True
         joint = next((j for j in scene["joints"].values() if j["child"] == name), None)
-        if joint is None or joint["type"] != "fixed" and "motion" not in joint:
+        if joint is None or joint["type"] != "fixed" and "motion" not in joint and "friction" not in joint:  # which may stick
             return False
         name = joint.get("parent")
     return True
@@ -111,9 +112,10 @@ def carries_an_end(scene, joint):
 
 
 def is_driven(scene, joint):
-    """Whether a load or a drive acts on what a joint is in."""
-    moved = [j["child"] for j in scene["joints"].values() if "drive" in j]
-    moved += [n for l in scene.get("loads", {}).values() for n in named(l, None)]
+    """Whether a load or a drive that changes in time acts on what a joint is in: under constant ones it starts at rest."""
+    changes = lambda entry: re.search(r'\bt\b|"table"|"ramp"', json.dumps(entry)) is not None
+    moved = [j["child"] for j in scene["joints"].values() if changes(j.get("drive"))]
+    moved += [n for l in scene.get("loads", {}).values() if changes({**l, "on": None}) for n in named(l, None)]
     if "child" not in joint or scene.get("beams"):
         return bool(moved)
     return bool(part_of(scene, joint["child"]).intersection(moved))
