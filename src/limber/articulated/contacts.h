@@ -123,8 +123,11 @@ struct Contacts {
   contact::ContactCache cache;
   std::vector<multibody::LinkMotion> links, links_end;  // where the step starts and ends
   std::vector<CandidatePair> pairs;
-  std::vector<Touch> start, now, end;  // places where the step starts, those of the stage, at the end
-  std::vector<Vec3> free, before, push, was;
+  std::vector<Touch> start, now, end;         // places where the step starts, those of the stage, at the end
+  std::vector<Touch> solved;                  // those of `now` whose forces are found
+  std::vector<char> chosen;                   // (now) which
+  std::vector<Vec3> base;                     // (now) closing velocity and slip with the forces at hand
+  std::vector<Vec3> free, before, push, was;  // (solved); of impacts: (hits)
   std::vector<Touch> hits;
   Response response;
   ContactForces forces, hit_forces;

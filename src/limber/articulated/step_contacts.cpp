@@ -23,6 +23,7 @@ constexpr double slack = 1e-3;          // of its size: how near something is lo
 constexpr double smooth_way = 0.1;      // of its size in a step: slower places follow the surfaces
 constexpr double recovery = 0.2;        // of a larger one a step
 constexpr double worst_taken = 0.1;     // residual of forces
+constexpr double unnoticed = 1e-10;     // of its size: overlap that is none
 constexpr int deepest_for_forces = 3;   // a step is halved for them so often
 constexpr int most_detections = 3;      // in the iteration of a stage; then places keep to their points
 constexpr double far_off = 1e-3;        // of the size: what was found in another motion is looked at again
@@ -303,49 +304,84 @@ void Stepper::push_rhs(const std::vector<Touch>& touches, const std::vector<Vec3
   }
 }
 
+// Of the step's linear solution b.x: the velocity at which a place's gap closes at the end, its slip.
+Vec3 Stepper::closing_velocity(const Touch& t, const Stage& stage) const {
+  const double h = stage.h;
+  const Vec3 was = touch_velocity(t, w_.links),
+             change = stage.gamma * h * touch_velocity(t, w_.links, w_.blocks->x.twist.data());
+  const double at_end = t.gap_end + h * (was[0] - t.found_at), at_start = at_end - h * was[0];
+  const double wanted = at_start > -slight_overlap * t.size ? 0 : (1 - recovery) * at_start;
+  Vec3 u = was + change;
+  u[0] = (at_end - wanted) / h + change[0];
+  return u;
+}
+
 // The stage's linear solution b.x knows the places' forces of the iterate before: finds those that it needs,
-// and solves once more.
+// and solves once more. Most of what is near stays open: forces are found for the places that push or would
+// close, then for those too that these forces would close.
 bool Stepper::solve_touches(const Stage& stage) {
   Contacts& c = *w_.contacts;
-  Blocks& b = *w_.blocks;
   const std::size_t n = c.now.size();
-  if (n == 0) return true;
-  const double h = stage.h, step = stage.gamma * h;
-  for (auto* list : {&c.free, &c.before, &c.push, &c.was}) list->resize(n);
+  c.base.resize(n), c.chosen.assign(n, 0);
   bool idle = true;
   for (std::size_t k = 0; k < n; ++k) {
-    Touch& t = c.now[k];
-    const Vec3 was = touch_velocity(t, w_.links),
-               change = step * touch_velocity(t, w_.links, b.x.twist.data());
-    const double at_end = t.gap_end + h * (was[0] - t.found_at), at_start = at_end - h * was[0];
-    const double wanted = at_start > -slight_overlap * t.size ? 0 : (1 - recovery) * at_start;
-    c.was[k] = was;
-    c.free[k] = t.u = was + change;
-    c.free[k][0] = (at_end - wanted) / h + change[0];
-    c.before[k] = t.force;
-    idle = idle && t.force.isZero(0) && c.free[k][0] >= 0;
+    c.base[k] = closing_velocity(c.now[k], stage);
+    c.now[k].u = touch_velocity(c.now[k], w_.links) +
+                 stage.gamma * stage.h * touch_velocity(c.now[k], w_.links, w_.blocks->x.twist.data());
+    c.chosen[k] = !c.now[k].force.isZero(0) || c.base[k][0] < 0;
+    idle = idle && !c.chosen[k];
   }
   if (idle) return true;
+  while (true) {
+    if (!solve_chosen(stage)) return false;
+    bool more = false;
+    for (std::size_t k = 0; k < n; ++k) {
+      if (c.chosen[k] || stage.h * closing_velocity(c.now[k], stage)[0] > -unnoticed * c.now[k].size)
+        continue;
+      c.chosen[k] = 1;
+      more = true;
+    }
+    if (!more) return true;
+  }
+}
+
+// Forces of the chosen places, and b.x with them.
+bool Stepper::solve_chosen(const Stage& stage) {
+  Contacts& c = *w_.contacts;
+  Blocks& b = *w_.blocks;
+  const double step = stage.gamma * stage.h;
+  c.solved.clear(), c.free.clear(), c.before.clear(), c.push.clear();
+  for (std::size_t k = 0; k < c.now.size(); ++k) {
+    if (!c.chosen[k]) continue;
+    c.solved.push_back(c.now[k]);
+    c.free.push_back(c.base[k]);
+    c.before.push_back(c.now[k].force);
+  }
   // W of the factor at hand; the right-hand side is needed once more.
   std::swap(c.kept, b.rhs);
-  c.response.find(s_, w_, c.now);
+  c.response.find(s_, w_, c.solved);
   std::swap(c.kept, b.rhs);
-  c.forces.assemble(w_.links, c.response, c.now);
+  c.forces.assemble(w_.links, c.response, c.solved);
   c.forces.add_motion(-step, c.before, c.free);
-  const ContactReport found = c.forces.solve(step, c.free, c.now);
+  const ContactReport found = c.forces.solve(step, c.free, c.solved);
   report_.solver_iterations = std::max(report_.solver_iterations, found.iterations);
   if (!accept(found))
     return fail(Status::not_converged, stage.t,
                 fmt::format("the forces of {} places that touch do not converge (residual {:.1e}); a smaller "
                             "step may help",
-                            n, found.residual),
+                            c.solved.size(), found.residual),
                 -1);
-  for (std::size_t k = 0; k < n; ++k) c.push[k] = c.now[k].force - c.before[k];
-  push_rhs(c.now, c.push);
+  for (std::size_t k = 0; k < c.solved.size(); ++k) c.push.push_back(c.solved[k].force - c.before[k]);
+  push_rhs(c.solved, c.push);
   if (!solve_blocks(s_, w_, b.x, false))
     return fail(Status::not_converged, stage.t, "the linear solver did not converge", -1);
-  for (std::size_t k = 0; k < n; ++k)
-    c.now[k].u = c.was[k] + step * touch_velocity(c.now[k], w_.links, b.x.twist.data());
+  std::size_t next = 0;
+  for (std::size_t k = 0; k < c.now.size(); ++k) {
+    Touch& t = c.now[k];
+    if (c.chosen[k]) t.force = c.solved[next++].force;
+    t.u = touch_velocity(t, w_.links) + step * touch_velocity(t, w_.links, b.x.twist.data());
+    c.base[k] = closing_velocity(t, stage);
+  }
   return true;
 }
 

@@ -144,7 +144,9 @@ class Stepper {
   void touch_at_stage(int iteration);
   void add_touch_wrenches();
   void push_rhs(const std::vector<Touch>& touches, const std::vector<Vec3>& x);
+  Vec3 closing_velocity(const Touch& t, const Stage& stage) const;
   bool solve_touches(const Stage& stage);
+  bool solve_chosen(const Stage& stage);
   bool accept(const ContactReport& found);
   void book_touches(double h);
   bool close_touch_books(double t);
@@ -158,7 +160,6 @@ class Stepper {
   bool went_in(const Touch& t) const;
   int went_through() const;
   bool look_again(double t, double h);
-  void add_kept_wrenches();
   void keep_touches(double h);
   bool touches() const { return w_.contacts && !w_.contacts->now.empty(); }
 
