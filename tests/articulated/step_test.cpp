@@ -329,9 +329,9 @@ TEST(Step, WindCarriesALightSphereAlong) {
 // The origin of a free body that spins flies its parabola at any step: rates of its shift are in F's axes. At
 // 0.6 rad a step, where rates in the body's own axes turn a straight flight into a spiral.
 TEST(Step, SpinningBodyFliesStraight) {
-  for (const Integrator integrator : {Integrator::euler, Integrator::implicit_euler, Integrator::midpoint,
-                                      Integrator::sdirk, Integrator::gauss, Integrator::rk4,
-                                      Integrator::sdirk4}) {
+  for (const Integrator integrator :
+       {Integrator::euler, Integrator::implicit_euler, Integrator::midpoint, Integrator::sdirk,
+        Integrator::gauss, Integrator::rk4, Integrator::sdirk4}) {
     Single single(JointKind::free);
     single.b.parts.gravity = VectorFunction::constant({0, 0, -9.81});
     single.joint.velocity = {100, 250, -120, 2, 1, 5};

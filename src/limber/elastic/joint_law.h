@@ -1,7 +1,8 @@
 // Joint springs and dampers as energy, gradient and Hessian in the joint's rates
 // (docs/theory/articulated.md).
 //
-// Coordinates with a plain rate (all but rotation vectors): V = ½ k (q − q₀)², g = k (q − q₀), H = k. Rotation vectors, θ = log(R₀ᵀ R), K = diag(k): V = ½ θᵀKθ; with rates on the right (in M),
+// Coordinates with a plain rate (all but rotation vectors): V = ½ k (q − q₀)², g = k (q − q₀), H = k.
+// Rotation vectors, θ = log(R₀ᵀ R), K = diag(k): V = ½ θᵀKθ; with rates on the right (in M),
 //   g = J_r⁻ᵀ(θ) K θ,   H = [∂(J_r⁻ᵀ w)/∂θ |_{w=Kθ} + J_r⁻ᵀ K] J_r⁻¹   (not symmetric away from equilibrium)
 //   H₊ = J_r⁻ᵀ K J_r⁻¹  symmetric, positive semidefinite: what a time step uses.
 // Damping: force −D·rate, D = diag(d), on the rates themselves.

@@ -18,7 +18,8 @@
 //   distance    none  a massless rod: closes a loop only     |p| = length
 //
 // Rates are dq/dt, except for rotation vectors θ, whose rates are the angular velocity of M against F seen in
-// M. Stiffness acts on the coordinates: V = ½ Σ k_i (q_i − rest_i)²; rotation vectors θ measure log(R_restᵀ R).
+// M. Stiffness acts on the coordinates: V = ½ Σ k_i (q_i − rest_i)²; rotation vectors θ measure log(R_restᵀ
+// R).
 #pragma once
 
 #include <array>

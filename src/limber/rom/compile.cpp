@@ -143,8 +143,7 @@ System compile(const Model& model, const ReducedModel& reduced, const Options& o
 static Vec6 start_twist(const Joint& joint, const Pose& X_WB) {
   const Vec3 shift = joint.X_PF.R * Vec3(joint.velocity[3], joint.velocity[4], joint.velocity[5]);
   Vec6 V;
-  V << joint.velocity[0], joint.velocity[1], joint.velocity[2],
-      (X_WB.R * joint.X_BM.R).transpose() * shift;
+  V << joint.velocity[0], joint.velocity[1], joint.velocity[2], (X_WB.R * joint.X_BM.R).transpose() * shift;
   return joint.X_BM.motion(V);
 }
 
