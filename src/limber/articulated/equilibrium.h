@@ -1,6 +1,6 @@
 // The search for an equilibrium, taken apart: load steps, limits and servos (statics.cpp), Newton
-// (static_search.cpp), loads without a potential (static_circulatory.cpp), modes and reactions
-// (static_modes.cpp). Internal to articulated/.
+// (static_search.cpp), loads without a potential (static_circulatory.cpp), what leans on things
+// (static_contact.cpp), modes and reactions (static_modes.cpp). Internal to articulated/.
 #pragma once
 
 #include "limber/articulated/statics.h"
@@ -15,6 +15,7 @@ class Equilibrium {
   Equilibrium(const SystemData& s, const State& state, WorkspaceData& w, const StaticOptions& options);
 
   bool solve(StaticResult& out);
+  bool stand(StaticResult& out);  // of a rest that was found elsewhere: what is left over there
   void finish(StaticResult& out);
   std::unique_ptr<multibody::SmallMotion> small_motion(const std::vector<int>& ends);
   const std::vector<double>& q() const { return q_; }
@@ -58,6 +59,7 @@ class Equilibrium {
   // Limits that are touched hold a row each; servos that would push too hard push as hard as they can.
   void set_locks();
   bool keeps_limits();
+  void find_limit_forces();
   bool let_go();  // true: the one that pulls most was let go
   bool update_servos();
 
@@ -103,5 +105,9 @@ class Equilibrium {
   std::vector<double> highest_;   // Π of the last steps
   int iterations_ = 0, halvings_ = 0;
 };
+
+// Steps from rest to rest until nothing moves any more, with what touches (static_contact.cpp): the state is
+// left there. False: no rest, as the report says.
+bool settle_touching(const SystemData& s, State& state, const StaticOptions& options, StaticResult& out);
 
 }  // namespace limber::articulated

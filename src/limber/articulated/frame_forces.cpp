@@ -205,7 +205,7 @@ bool Stepper::solve_at_frame() {
   do {
     lock_at_frame();
     evaluate(s_, q, v, state_.t, {0, 0, 0}, w_);
-    if (w_.contacts) add_kept_wrenches();
+    if (w_.contacts) add_kept_wrenches(s_, state_.touching, w_);
     input_ = make_input();
     input_.joint_block = nullptr, input_.body_block = nullptr;  // nothing is implicit
     const bool good = w_.blocks ? solve_frame_blocks()

@@ -124,9 +124,12 @@ void Equilibrium::finish(StaticResult& out) {
   assemble(0);
   gaba_.factor(K_, true);
   const auto d = gaba_.directions();
-  out.negative = d.negative;
-  out.least_pivot = d.least;
-  out.moved_pivots = d.moved;
+  const bool leans = !w_.leans_on.empty();  // K knows nothing of what holds it there
+  if (!leans) {
+    out.negative = d.negative;
+    out.least_pivot = d.least;
+    out.moved_pivots = d.moved;
+  }
   out.redundant_rows = gaba_.dropped_rows();
   out.gap = s_.loops.empty() ? 0 : largest_gap(s_, loops_) / s_.size;
   out.circulatory = circulatory_;
@@ -136,8 +139,42 @@ void Equilibrium::finish(StaticResult& out) {
       out.stops.push_back({limit.loop >= 0 ? s_.loops[limit.loop].name : s_.model.joints()[limit.link].name,
                            limit.dof, limit.bound, limit_force_[l]});
   }
-  find_modes(out);
+  if (!leans) find_modes(out);
   reactions(out);
+}
+
+bool Equilibrium::stand(StaticResult& out) {
+  const std::vector<double> values = limit_values(q_);
+  for (std::size_t l = 0; l < s_.limits.size(); ++l)
+    touched_[l] = std::abs(values[l] - s_.limits[l].bound) <= 1e-9 * (1 + std::abs(s_.limits[l].bound));
+  w_.load = options_.load;
+  update_servos();
+  set_augment();
+  assemble(0);
+  // As torques: forces times the size. Where it leans, sums of wrenches are small, so each side by itself.
+  acting_ = 0;
+  for (const double tau : rhs_.tau) acting_ = std::max(acting_, std::abs(tau));
+  for (int i = 0; i < s_.tree.size(); ++i)
+    acting_ =
+        std::max(acting_, s_.tree[i].inertia.m * s_.size * w_.load * s_.model.gravity().value(t_).norm());
+  for (std::size_t k = 0; k < w_.leans_on.size(); k += State::touching_width)
+    acting_ = std::max(acting_, s_.size * Eigen::Map<const Vec3>(w_.leans_on.data() + k + 6).norm());
+  // Nothing moves: any matrix that is definite tells what loops and stops carry.
+  double sigma = acting_ / (s_.moving_mass * s_.size * s_.size), ignored = 0;
+  for (assemble(sigma); !gaba_.factor(K_, true) || gaba_.directions().negative > 0; assemble(sigma *= 4))
+    if (!(sigma < 1e30)) return failed(out, "no shift makes the tangent positive");
+  gaba_.solve(rhs_, scratch_, x_);
+  lambda_ = x_.lambda;
+  find_limit_forces();
+  leftover(ignored);
+  left_ = 0;
+  for (std::size_t k = 0; k < residual_.size(); ++k)
+    left_ = std::max(left_, std::abs(residual_[k]) / s_.rate_unit[k]);
+  out.report.status = Status::ok;
+  out.residual = out.report.residual = std::max(left_ / acting_, gap());
+  constexpr double too_much = 1e-6;  // steps from rest to rest end at 1e-8 and below
+  return out.residual < too_much ||
+         failed(out, fmt::format("forces of {:.2g} of those that act are left over", out.residual));
 }
 
 void Equilibrium::assemble(double sigma) {
@@ -231,11 +268,9 @@ bool Equilibrium::keeps_limits() {
   return true;
 }
 
-// What every touched limit pushes with on its coordinate; lets go of the one that would pull most.
-bool Equilibrium::let_go() {
+// What every touched limit pushes with on its coordinate.
+void Equilibrium::find_limit_forces() {
   limit_force_.assign(s_.limits.size(), 0);
-  std::size_t worst = 0;
-  double pull = 0;
   for (std::size_t l = 0; l < s_.limits.size(); ++l) {
     const Limit& limit = s_.limits[l];
     if (!touched_[l]) continue;
@@ -244,8 +279,16 @@ bool Equilibrium::let_go() {
                         : limit_row(s_, limit, q_.data())
                               .head(s_.tree[limit.link].dofs)
                               .dot(gaba_.lock_force(limit.link, scratch_, x_).head(s_.tree[limit.link].dofs));
-    if (const double p = (limit.upper ? 1 : -1) * limit_force_[l]; p > pull) pull = p, worst = l;
   }
+}
+
+// Lets go of the one that would pull most.
+bool Equilibrium::let_go() {
+  find_limit_forces();
+  std::size_t worst = 0;
+  double pull = 0;
+  for (std::size_t l = 0; l < s_.limits.size(); ++l)
+    if (const double p = (s_.limits[l].upper ? 1 : -1) * limit_force_[l]; p > pull) pull = p, worst = l;
   if (!(pull > 1e-12 * acting_)) return false;
   touched_[worst] = 0;
   ++changes_[worst];
@@ -346,19 +389,38 @@ std::vector<SpringTension> spring_tensions(const System& system, const State& st
 
 namespace {
 
+std::vector<TouchReaction> touch_reactions(const SystemData& s, const std::vector<double>& touching) {
+  std::vector<TouchReaction> out;
+  for (std::size_t k = 0; k < touching.size(); k += State::touching_width) {
+    const double* x = touching.data() + k;
+    const auto name = [&](int side) { return s.contacts.name_of(s.model, static_cast<int>(x[side])); };
+    out.push_back(
+        {name(0), name(1), Vec3(x[3], x[4], x[5]), Vec3(x[6], x[7], x[8]), Vec3(x[9], x[10], x[11])});
+  }
+  return out;
+}
+
 StaticResult settle(const System& system, State& state, Workspace& workspace, const StaticOptions& options,
                     const std::vector<int>* ends, std::unique_ptr<multibody::SmallMotion>* motion) {
   const SystemData& s = system.data();
   WorkspaceData& w = workspace.data();
   StaticResult out;
-  Equilibrium equilibrium(s, state, w, options);
-  const bool found = equilibrium.solve(out);
+  State at = state;
+  if (!s.contacts.empty() && !settle_touching(s, at, options, out)) return out;
+  const int steps = out.report.iterations;
+  w.leans_on = at.touching;
+  Equilibrium equilibrium(s, at, w, options);
+  const bool found = w.leans_on.empty() ? equilibrium.solve(out) : equilibrium.stand(out);
   if (found) equilibrium.finish(out);
   if (found && motion) *motion = equilibrium.small_motion(*ends);
+  out.report.iterations += steps;
+  out.touches = touch_reactions(s, w.leans_on);
+  w.leans_on.clear();
   w.load = 1;
   std::fill(w.servo.begin(), w.servo.end(), ServoState::linear);
   if (!found) return out;
   state.q = equilibrium.q();
+  state.touching = at.touching, state.overlap = at.overlap;
   std::fill(state.v.begin(), state.v.end(), 0.0);
   std::fill(state.a.begin(), state.a.end(), 0.0);
   out.energy = energy(system, state, workspace);

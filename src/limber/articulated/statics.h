@@ -46,11 +46,18 @@ struct StopReaction {
   double bound = 0, force = 0;  // [rad or m], [N·m or N] on the coordinate
 };
 
+// A place where something leans on something.
+struct TouchReaction {
+  std::string a, b;        // bodies, or a plane
+  Vec3 at, force, normal;  // on a [m, N], from b to a
+};
+
 struct StaticResult {
   result::SolveReport report;
   double residual = 0;     // forces left over, relative
   double gap = 0;          // of loops, of the structure's size
-  int negative = 0;        // directions in which it is unstable
+  int negative = 0;        // directions in which it is unstable; where `pushes` were tried: whether it is
+  int pushes = 0;          // of a rest that leans on something: so many were tried, no direction counted
   double least_pivot = 0;  // relative; near zero: a limit point
   int moved_pivots = 0;    // pivots too small to divide by
   int redundant_rows = 0;
@@ -59,6 +66,7 @@ struct StaticResult {
   std::vector<LoopReaction> loops;
   std::vector<JointReaction> joints;  // all joints, in tree order
   std::vector<StopReaction> stops;
+  std::vector<TouchReaction> touches;
   bool circulatory = false;  // some loads have no potential: `negative` is of the tangent's symmetric part
   result::Energy energy;
 };

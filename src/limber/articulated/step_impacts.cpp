@@ -261,18 +261,18 @@ bool Stepper::went_in(const Touch& t) const {
   return -t.gap > before + most_overlap * t.size;
 }
 
-// The forces of the last step on the links as they stand, w_.links.
-void Stepper::add_kept_wrenches() {
-  for (std::size_t k = 0; k < state_.touching.size(); k += State::touching_width) {
-    const double* x = state_.touching.data() + k;
+// The forces of the last step on the links as they stand, w.links.
+void add_kept_wrenches(const SystemData& s, const std::vector<double>& touching, WorkspaceData& w) {
+  for (std::size_t k = 0; k < touching.size(); k += State::touching_width) {
+    const double* x = touching.data() + k;
     const Vec3 at(x[3], x[4], x[5]), force(x[6], x[7], x[8]);
     for (int side = 0; side < 2; ++side) {
-      const BodyId body = s_.contacts.solids()[static_cast<std::size_t>(x[side])].body;
-      if (!body.valid() || s_.part_of[body.value] < 0) continue;
-      const Pose& X = w_.links[body.value].X_WM;
+      const BodyId body = s.contacts.solids()[static_cast<std::size_t>(x[side])].body;
+      if (!body.valid()) continue;
+      const Pose& X = w.links[body.value].X_WM;
       const Vec3 f = X.R.transpose() * (side == 0 ? force : Vec3(-force));
-      w_.wrench[body.value].head<3>() += (X.R.transpose() * (at - X.p)).cross(f);
-      w_.wrench[body.value].tail<3>() += f;
+      w.wrench[body.value].head<3>() += (X.R.transpose() * (at - X.p)).cross(f);
+      w.wrench[body.value].tail<3>() += f;
     }
   }
 }

@@ -333,6 +333,7 @@ struct WorkspaceData {
   math::Anderson anderson_pair;
   std::unique_ptr<Blocks> blocks;               // null: tree_only
   std::unique_ptr<Contacts> contacts;           // null: nothing touches
+  std::vector<double> leans_on;                 // of a rest at hand, as State::touching
   double load = 1;                              // share of weight, loads, wind and riders that acts
   double dissipated_power = 0, work_power = 0;  // [W] by evaluate()
   double dissipated = 0, work = 0;              // [J] in the step at hand
@@ -349,6 +350,9 @@ struct Weights {
   bool matrix =
       true;  // else forces alone: the blocks of what ties links stay, their geometry goes to blocks->end
 };
+
+// Forces of places that touch, as State::touching has them, on the links as they stand.
+void add_kept_wrenches(const SystemData& s, const std::vector<double>& touching, WorkspaceData& w);
 
 void compile_couplings(SystemData& s);
 // Offsets that are not given: the gap is zero at q0.

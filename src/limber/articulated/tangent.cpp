@@ -458,6 +458,7 @@ void assemble_tangent(const SystemData& s, const double* q, double t, const std:
                       std::vector<int>* limit_rows) {
   const std::vector<double> zero(s.tree.v_count(), 0.0);
   evaluate(s, q, zero.data(), t, {0, 0, 0}, w);
+  add_kept_wrenches(s, w.leans_on, w);
   multibody::set_kinematics(q, w.links, K);
   place_loops(s, q, w.links, loops);
   put_loop_rows(s, loops, K);

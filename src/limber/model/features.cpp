@@ -366,13 +366,13 @@ const Feature table[] = {
      of_changes(m, out, [](const Change& c) { return c.kind == Change::Kind::material; }); }},
   {"new section of a beam", "y......", [](const Model& m, Places& out) {
      of_changes(m, out, [](const Change& c) { return c.kind == Change::Kind::section; }); }},
-  {"contact", ".y.y.y.", [](const Model& m, Places& out) {
+  {"contact", ".yyy.y.", [](const Model& m, Places& out) {
      if (m.contact()) out.push_back({"contact", "", ""}); }},
-  {"restitution of contact", ".y...y.", [](const Model& m, Places& out) {
+  {"restitution of contact", ".yo..y.", [](const Model& m, Places& out) {
      if (m.contact() && m.contact()->restitution > 0) out.push_back({"contact", "", "restitution"}); }},
-  {"how two frictions make one, other than by the root of the product", ".y.y.y.", [](const Model& m, Places& out) {
+  {"how two frictions make one, other than by the root of the product", ".yyy.y.", [](const Model& m, Places& out) {
      if (m.contact() && m.contact()->combine != Combine::geometric) out.push_back({"contact", "", "combine"}); }},
-  {"friction of a pair of bodies", ".y...y.", [](const Model& m, Places& out) {
+  {"friction of a pair of bodies", ".yy..y.", [](const Model& m, Places& out) {
      if (m.contact() && std::any_of(m.contact()->pairs.begin(), m.contact()->pairs.end(),
                                     [](const FrictionPair& p) { return !p.a.beam.valid() && !p.b.beam.valid(); }))
        out.push_back({"contact", "", "pairs"}); }},
@@ -404,8 +404,8 @@ const Feature table[] = {
   {"probe of a rider", ".yy....", of_probes<Told::rider>, Told::rider},
   {"probe of a section: tension, curvature, twist, moment, torque", "yyyyy..", of_probes<Told::section>, Told::section},
   {"probe of the force in a section", "yyy....", of_probes<Told::section_force>, Told::section_force},
-  {"probe of contact: count, overlap", ".y.y.y.", of_probes<Told::contact>, Told::contact},
-  {"probe of what touches a body: force, slip", ".y.....", of_probes<Told::touch>, Told::touch},
+  {"probe of contact: count, overlap", ".yyy.y.", of_probes<Told::contact>, Told::contact},
+  {"probe of what touches a body: force, slip", ".yy....", of_probes<Told::touch>, Told::touch},
 };
 // clang-format on
 

@@ -55,9 +55,10 @@ struct StaticAbility {
 const MethodInfo& static_method(const Model& model, const RunOptions& run, const StaticOptions& options,
                                 StaticJob job = StaticJob::rest);
 
-// What holds a place: on the beam (root, tie, clamp), on what hangs on the joint, on b of the loop.
+// What holds a place: on the beam (root, tie, clamp), on what hangs on the joint, on b of the loop, on the
+// first of two that touch.
 struct Reaction {
-  std::string name, of;        // of: "root", "tie", "clamp", "joint", "loop"
+  std::string name, of;        // of: "root", "tie", "clamp", "joint", "loop", "contact"
   Vec3 at, force, moment;      // world axes [m, N, N·m]
   std::vector<double> torque;  // of a joint's springs and drives, per dof [N·m or N]
 };
@@ -82,6 +83,7 @@ struct BeamRest {
 struct Stability {
   bool counted = true;                // false: loads without a potential, and the method does not count them
   int negative = 0;                   // directions in which it would leave
+  int pushes = 0;                     // of what leans on something: so many were tried instead of counting
   bool circulatory = false;           // loads without a potential: counted of the tangent's symmetric part
   std::optional<double> least_pivot;  // relative; near zero: a limit point
   std::vector<chain::StabilityLoss> lost;  // on the way to the full load

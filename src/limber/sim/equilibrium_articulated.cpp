@@ -70,6 +70,8 @@ void take_reactions(const Model& written, const elastic::LinkedModel& linked,
   };
   for (const auto& l : r.loops)
     e.reactions.push_back({l.loop, is_tie(l.loop) ? "tie" : "loop", l.at, l.force, l.moment, {}});
+  for (const auto& t : r.touches)
+    e.reactions.push_back({t.a + " on " + t.b, "contact", t.at, t.force, Vec3::Zero(), {}});
 }
 
 articulated::StaticOptions articulated_options(const StaticOptions& options) {
@@ -99,7 +101,10 @@ Equilibrium find_by_articulated(const Model& model, const RunOptions& run, const
   e.residual = r.residual, e.gap = r.gap;
   e.load_steps = options.load_steps.value_or(1), e.redundant_rows = r.redundant_rows;
   e.joints = r.joints.size(), e.dofs = static_cast<std::size_t>(system.dof_count());
-  e.stability = {true, r.negative, r.circulatory, r.least_pivot, {}};
+  e.stability = {true, r.negative, r.pushes, r.circulatory, r.least_pivot, {}};
+  if (r.pushes > 0) e.stability.least_pivot.reset();
+  if (r.pushes > 0 && options.modes.value_or(0) > 0)
+    e.warnings.emplace_back("modes are not found of what leans on something");
   if (!e.ok()) return e;
   e.modes = r.modes, e.stops = r.stops, e.energy = r.energy, e.all_joints = r.joints;
   e.springs = articulated::spring_tensions(system, state);

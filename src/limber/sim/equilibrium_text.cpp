@@ -14,6 +14,10 @@ std::string plural(int n, const char* what) { return fmt::format("{} {}{}", n, w
 std::string stability_text(const Equilibrium& e) {
   const Stability& s = e.stability;
   if (!s.counted) return "not counted: moments or loads that turn with the beam have no potential";
+  if (s.pushes > 0)
+    return s.negative > 0
+               ? "unstable: a push of a hundredth of the forces that act brings it down"
+               : fmt::format("stable: {} pushes of a hundredth of the forces that act die out", s.pushes);
   if (s.negative > 0)
     return fmt::format("unstable: {} in which it would leave", plural(s.negative, "direction"));
   return s.circulatory ? "stable (some loads have no potential: this counts the symmetric part alone)"
