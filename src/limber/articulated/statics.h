@@ -57,7 +57,8 @@ struct StaticResult {
   bool stable() const { return report.ok() && negative == 0; }
   std::vector<StaticMode> modes;
   std::vector<LoopReaction> loops;
-  std::vector<JointReaction> joints;  // all joints, in tree order
+  std::vector<JointReaction> joints;    // all joints, in tree order
+  std::vector<double> coupling_forces;  // (couplings) of the rigid ones on their gaps [N·m or N]
   std::vector<StopReaction> stops;
   bool circulatory = false;  // some loads have no potential: `negative` is of the tangent's symmetric part
   result::Energy energy;
