@@ -6,6 +6,7 @@ What a method refuses by its row of docs/methods.md is not drawn for it (`Takes`
 import math
 import random
 
+import draw_couplings
 import kinds
 import vec
 
@@ -22,6 +23,7 @@ class Takes:
         self.drag = self.velocity = self.motion = self.wind = self.ball_limits = self.loop_limits = full
         self.limits = self.restitution = self.laws = full
         self.friction = full and verb == "run"
+        self.couplings = full
         self.position = method in ("articulated", "adaptive")
         self.servo = method in ("articulated", "rom", "adaptive")
         self.ball_servo = self.max_force = full
@@ -85,8 +87,12 @@ def gravity(rng):
 
 
 def solid(rng, size):
-    """A shape with its mass."""
-    kind = rng.choice(["box", "sphere", "capsule", "cylinder", "inertia"])
+    """A shape with its mass, or several; points on it."""
+    kind = rng.choice(["box", "box", "sphere", "capsule", "cylinder", "inertia", "shapes"])
+    if kind == "shapes":
+        body = draw_couplings.put_together(rng, size)
+        draw_couplings.add_points(rng, body, size)
+        return body
     body = {"mass": rng.uniform(0.2, 2)}
     if kind == "box":
         body["box"] = [size * rng.uniform(0.15, 0.6) for _ in range(3)]
@@ -100,6 +106,7 @@ def solid(rng, size):
         body[kind] = {"radius": size * rng.uniform(0.05, 0.2), "length": size * rng.uniform(0.2, 0.8)}
         if some(rng, 0.5):
             body["density"] = body.pop("mass") * 1000
+    draw_couplings.add_points(rng, body, size)
     if some(rng, 0.5):
         body["rotate"] = vec.scaled(rng.uniform(0.1, 2), vec.random_unit(rng))
     return body
@@ -158,7 +165,7 @@ def law(rng, joint, takes, closing=False):
 
 
 def more_laws(rng, joint, takes, closing):
-    """Preloads, stops that give, dry friction."""
+    """Preloads, stops that give, dry friction; of closing joints too."""
     turns = joint["type"] != "prismatic"
     if "stiffness" in joint and some(rng, 0.15):
         joint["preload"] = rng.uniform(-1, 1) * (2 if turns else 10)
@@ -166,7 +173,7 @@ def more_laws(rng, joint, takes, closing):
         joint["stop_stiffness"] = rng.uniform(1, 10) * (40 if turns else 2000)
         if some(rng, 0.5):
             joint["stop_damping"] = damping(rng, joint["type"])
-    if takes.friction and not closing and some(rng, 0.1):
+    if takes.friction and some(rng, 0.1):
         joint["friction"] = rng.uniform(0.1, 1) * (0.3 if turns else 2)
 
 
@@ -202,7 +209,7 @@ def drive(rng, joint, takes):
 
 
 def new_scene(rng):
-    return {"gravity": gravity(rng), "bodies": {}, "joints": {}, "springs": {}, "loops": {}, "loads": {}, "probes": [],
+    return {"gravity": gravity(rng), "bodies": {}, "joints": {}, "springs": {}, "couplings": {}, "loops": {}, "loads": {}, "probes": [],
             "run": dict(RUN)}
 
 
@@ -349,6 +356,8 @@ def mechanism(rng, question):
     else:
         add_tree(rng, scene, takes, rng.randint(1, 4), {None: [0, 0, 0]})
     add_springs(rng, scene)
+    draw_couplings.add_couplings(rng, scene, takes, probe)
+    draw_couplings.add_bushings(rng, scene, takes, probe)
     add_loads(rng, scene)
     if takes.wind and some(rng, 0.1):
         scene["wind"] = {"velocity": vector_of_time(rng, 10)}
@@ -380,7 +389,7 @@ def finish(rng, scene, takes):
             run["solver"] = rng.choice(["gaba", "pcg", "pcg_rows", "dense"])
         if some(rng, 0.1):
             run["error"] = 10 ** rng.uniform(-6, -3)
-        if some(rng, 0.1) and "friction" not in repr(scene["joints"]):
+        if some(rng, 0.1) and "friction" not in repr((scene["joints"], scene["loops"])):
             run["from"] = "static"
     if takes.method == "rom":
         run["rom"] = {"ends": ends(rng, scene)}

@@ -127,6 +127,11 @@ def smooth(scene):
             j.get("drive", {}).get("servo", {}).pop("max_force", None)
     for s in out.get("springs", {}).values():
         s.pop("tension_only", None)
+    for c in out.get("couplings", {}).values():
+        c.pop("backlash", None)
+        if isinstance(c.get("profile"), dict):  # its curvature jumps at the points
+            (x, y), far = c["profile"]["table"][-2:]
+            c["profile"] = f"{y / x!r}*x + {(far[1] / far[0] - y / x) / far[0]!r}*x^2"
     jumps = lambda v: v.replace("if(t < 0.1, 0, 1)", "sin(4*t)") if isinstance(v, str) and "if(" in v else v
     replace_tables(out, lambda rows: rows[0][1:])
     for path, value in list(kinds.walk(out)):
@@ -137,8 +142,10 @@ def smooth(scene):
 
 
 def replace_tables(value, constant):
-    """Functions of time by points as constants: a number or a vector."""
+    """Functions of time by points as constants: a number or a vector. Profiles of cams are none."""
     for key, entry in list(value.items() if isinstance(value, dict) else enumerate(value)):
+        if key == "profile":
+            continue
         if isinstance(entry, dict) and "table" in entry:
             fixed = constant(entry["table"])
             value[key] = fixed if len(fixed) > 1 else fixed[0]

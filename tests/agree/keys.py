@@ -25,6 +25,7 @@ ACTING = {"materials": {"E", "density"}, "sections": {"circle", "outer", "width"
           "joints": {"stiffness", "damping", "rest", "preload", "position", "velocity", "target", "kp", "kd", "force", "pitch"},
           "loops": {"stiffness", "damping"}, "springs": {"stiffness", "damping", "rest_length"},
           "loads": {"force", "moment", "force_per_length"}, "gravity": {"gravity"}, "bodies": {"mass", "density", "linear_drag"},
+          "couplings": {"ratio", "radius"}, "bushings": {"stiffness", "damping"},
           "wind": {"velocity"}, "beams": {"damping", "air_damping", "velocity"},
           **{section: {"stiffness", "damping", "mass", "density", "length", "spacing", "linear_drag"} for section in kinds.SHORT_FORMS}}
 MOVING = {"damping", "velocity", "kd", "linear_drag", "air_damping"}  # what a rest does not know
@@ -58,6 +59,10 @@ def matters(scene, question, path):
         return False
     if section == "bodies" and rest and path[1] == "base":
         return False  # it hangs at its centre of mass
+    if section == "couplings":  # within its play it does nothing
+        return "backlash" not in entry
+    if section == "bushings":
+        return not all(n == "world" or is_held(scene, n) for n in (entry["a"], entry["b"]))
     if section == "springs":
         return key == "stiffness" and "rest_length" in entry and not entry.get("tension_only")
     if section == "joints" and (any(k in entry for k in ("motion", "limits", "friction")) or entry["type"] == "fixed" or scene.get("ties")):

@@ -36,6 +36,7 @@ KEYS = {
     "beams": {"path": LENGTH, "angle": NUMBER, "turns": NUMBER, "direction": NUMBER, "towards": NUMBER, "axis": NUMBER,
               "start_direction": NUMBER, "up": NUMBER, "damping": TIME, "air_damping": RATE, "velocity": SPEED,
               "from": LENGTH, "length": LENGTH, "until": TIME},
+    "bushings": {"at": LENGTH, "rotate": NUMBER},
     "springs": {"between": LENGTH, "stiffness": STIFFNESS, "EA": FORCE, "damping": DAMPING, "rest_length": LENGTH},
     "ties": {"on": LENGTH, "to": LENGTH, "axis": NUMBER, "shift": LENGTH, "turn": NUMBER},
     "loads": {"on": LENGTH, "force": FORCE, "moment": TORQUE, "force_per_length": STIFFNESS, "ramp": TIME},
@@ -64,9 +65,38 @@ QUANTITIES = {"position": LENGTH, "velocity": SPEED, "rotation": NUMBER, "angula
               "total_momentum": (1, 1, -1), "reaction_force": FORCE, "reaction_torque": TORQUE}
 
 
+def over(a, b):
+    return tuple(x - y for x, y in zip(a, b))
+
+
+def coupling_dimension(scene, path):
+    """By its joints: of angles or of lengths."""
+    coupling = scene["couplings"][path[1]]
+    of = lambda joint: SLIDING if scene["joints"][joint]["type"] == "prismatic" else TURNING
+    kind = next(k for k in coupling if k in ("gear", "mimic", "belt", "rack", "differential", "cam", "sum"))
+    last = next(iter(coupling["sum"])) if kind == "sum" else coupling[kind][-1]
+    if path[2] in ("stiffness", "damping"):
+        return of(last)[path[2]]
+    if path[2] in ("offset", "backlash"):
+        return of(last)["rest"]
+    if path[2] == "profile":
+        return of(coupling["cam"][0] if path[-1] == 0 else last)["rest"]
+    if path[2] == "sum":
+        return over(of(last)["rest"], of(path[3])["rest"])
+    return LENGTH if path[2] in ("radius", "radii") else NUMBER
+
+
+BUSHING = {"stiffness": (STIFFNESS, FORCE, TORQUE), "damping": (DAMPING, (1, 1, -1), (2, 1, -1))}  # by how many are turns
+
+
 def dimension(scene, path):
     """Of the number at a path of keys and indices; None: no physical number (a count, an option)."""
     section = path[0]
+    if section == "couplings":
+        return coupling_dimension(scene, path)
+    if section == "bushings" and path[2] in BUSHING:
+        row, column = path[3], path[-1]
+        return BUSHING[path[2]][(row < 3) + (column < 3)]
     if "table" in path:  # of rows: time, values
         return TIME if path[-1] == 0 else dimension(scene, path[:path.index("table")])
     if section in LINKS and len(path) > 2:
@@ -83,6 +113,10 @@ def dimension(scene, path):
 
 def probe_dimension(scene, probe):
     quantity = probe["quantity"]
+    if quantity.startswith("coupling_"):
+        path = ("couplings", probe["coupling"])
+        gap = coupling_dimension(scene, (*path, "offset"))
+        return gap if quantity == "coupling_gap" else (FORCE if gap == LENGTH else TORQUE)
     if not quantity.startswith("joint_"):
         return QUANTITIES[quantity]
     joint = {**scene.get("joints", {}), **scene.get("loops", {})}[probe["joint"]]

@@ -10,6 +10,7 @@ import math
 import kinds
 import vec
 from machine import Unclear
+from rewrite_couplings import KINDS
 from rewrite_frames import framed, joined, reframed, reopened, reversed_axis, split
 from rewrite_world import mirrored, scaled, turned
 from rewritten import Rewritten
@@ -29,12 +30,13 @@ def denser(scene, rng):
     return Rewritten(out, exact=True, every=2)
 
 
-SECTIONS = ("materials", "sections", "bodies", "joints", *kinds.SHORT_FORMS, "beams", "springs", "loops", "ties", "loads", "riders")
+SECTIONS = ("materials", "sections", "bodies", "joints", *kinds.SHORT_FORMS, "beams", "springs", "couplings", "bushings", "loops", "ties",
+            "loads", "riders")
 
 
 # Keys whose text names something.
 NAMING = ("on", "along", "between", "parent", "child", "a", "b", "to", "from", "material", "section", "beam", "joint", "spring",
-          "rider", "ends")
+          "rider", "ends", "coupling", *KINDS)
 
 
 def renamed(scene, rng):
@@ -46,7 +48,7 @@ def renamed(scene, rng):
 
     def other(value, key=None):
         if isinstance(value, dict):
-            return {(names.get(k, k) if key in SECTIONS else k): other(v, k) for k, v in value.items()}
+            return {(names.get(k, k) if key in SECTIONS or key == "sum" else k): other(v, k) for k, v in value.items()}
         if isinstance(value, list):
             return [other(v, key) for v in value]
         if isinstance(value, str) and key in NAMING:

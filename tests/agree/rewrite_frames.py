@@ -5,6 +5,7 @@ import copy
 import kinds
 import vec
 from machine import Unclear
+from rewrite_couplings import joints_of, reframed_parts, refuse_closing, with_joint_reversed
 from rewritten import Rewritten, is_one
 
 
@@ -26,7 +27,9 @@ def reframed(scene, rng):
         joint["at"] = list(b.get("at", [0, 0, 0]))
     R = vec.exp(b.get("rotate", [0, 0, 0]))
     shape = {k: b.pop(k) for k in ("box", "sphere", "capsule", "cylinder", "hull", "mesh") if k in b}
-    b["shapes"] = [{**shape, "at": here([0, 0, 0]), "rotate": vec.log(Qt)}]
+    if shape:
+        b["shapes"] = [shape]
+    reframed_parts(b, here, Qt)
     b["at"] = vec.add(b.get("at", [0, 0, 0]), vec.times(R, d))
     b["rotate"] = vec.log(vec.product(R, Q))
 
@@ -104,8 +107,16 @@ def reversed_axis(scene, rng):
     name = rng.choice(names)
     out = copy.deepcopy(scene)
     turned_about(out["joints"][name])
-    return Rewritten(out, lambda quantity, probe, values:
-                     vec.scaled(-1, values) if probe and probe.get("joint") == name and quantity.startswith("joint_") else values)
+    signs = {}
+    for key, coupling in out.get("couplings", {}).items():
+        if name in joints_of(coupling):
+            out["couplings"][key], signs[key] = with_joint_reversed(coupling, name)
+
+    def back(quantity, probe, values):
+        if probe and probe.get("joint") == name and quantity.startswith("joint_"):
+            return vec.scaled(-1, values)
+        return vec.scaled(signs.get(probe["coupling"], 1), values) if probe and "coupling" in probe else values
+    return Rewritten(out, back)
 
 
 def reopened(scene, rng):
@@ -122,6 +133,7 @@ def reopened(scene, rng):
     if loop["b"] != "world" or any(joints[n]["type"] == "fixed" for n in ring):
         raise Unclear("no ring with the world")
     cut = rng.choice(ring)
+    refuse_closing(scene, [cut])
     fixed_there = [n for n in ring[:ring.index(cut) + 1]]
     if any(k in joints[n] for n in fixed_there for k in ("drive", "position", "velocity", "motion")):
         raise Unclear("a drive of a joint that would close the loop")

@@ -5,6 +5,7 @@ import copy
 import kinds
 import vec
 from machine import Unclear
+from rewrite_couplings import moved_bushing, moved_parts
 from rewritten import Rewritten, is_one
 
 
@@ -133,6 +134,7 @@ def mapped_world(scene, m):
         b["rotate"] = vec.log(m.rotation(vec.exp(b.get("rotate", [0, 0, 0]))))
         if "com" in b:
             b["com"] = m.local(b["com"])
+        moved_parts(b, m)
         if "hull" in b:
             b["hull"]["points"] = [m.local(p) for p in b["hull"]["points"]]
         if "mesh" in b:  # a mirror turns triangles inside out
@@ -146,6 +148,8 @@ def mapped_world(scene, m):
             out[section][name] = moved_joint(j, m)
     for s in out.get("springs", {}).values():
         s["between"] = [moved_place(p, m, scene) for p in s["between"]]
+    for name, x in out.get("bushings", {}).items():
+        out["bushings"][name] = moved_bushing(x, m)
     for name, l in out.get("loads", {}).items():
         out["loads"][name] = moved_load(l, m, scene)
     for b in out.get("beams", {}).values():
@@ -243,6 +247,8 @@ def scaled(scene, rng):
         raise Unclear("run.turn is in radians and metres")
     if scene["run"].get("measure", "").startswith("absolute"):
         raise Unclear("its error is an acceleration")
+    if any(isinstance(c.get("profile"), str) for c in scene.get("couplings", {}).values()):
+        raise Unclear("the numbers of a profile have no dimension of their own")
 
     def change(value, dimension, path):
         if isinstance(value, str):
@@ -254,7 +260,7 @@ def scaled(scene, rng):
     if "wind" in out and "air_density" not in out["wind"]:
         out["wind"]["air_density"] = 1.225 * factor(kinds.DENSITY)
     for entry in [e for section in ("bodies", *kinds.SHORT_FORMS) for e in out.get(section, {}).values()]:
-        if "mass" not in entry and "density" not in entry:
+        if "mass" not in entry and "density" not in entry and not all("mass" in s or "density" in s for s in entry.get("shapes", [{}])):
             entry["density"] = 1000 * factor(kinds.DENSITY)
 
     def back(quantity, probe, values):

@@ -6,7 +6,7 @@ import time
 import kinds
 
 MOST_TRIES, MOST_SECONDS = 300, 40
-SECTIONS = ("wind", "contact", "changes", "ties", "loads", "springs", "loops", "probes", "joints", *kinds.SHORT_FORMS, "beams", "bodies",
+SECTIONS = ("wind", "contact", "changes", "ties", "loads", "springs", "couplings", "bushings", "loops", "probes", "joints", *kinds.SHORT_FORMS, "beams", "bodies",
             "materials", "sections")
 
 
@@ -61,7 +61,7 @@ def without(scene, section, name):
 
 def mentions(entry, name):
     if isinstance(entry, dict):
-        return any(mentions(v, name) for k, v in entry.items() if k not in ("name", "quantity", "type"))
+        return any(mentions(v, name) or k == name for k, v in entry.items() if k not in ("name", "quantity", "type"))
     if isinstance(entry, list):
         return any(mentions(v, name) for v in entry)
     return isinstance(entry, str) and entry.replace("@", ".").split(".")[0] == name
@@ -87,7 +87,8 @@ def drop_entries(case, still, now):
 
 
 NEEDED = {"type", "child", "at", "axis", "axis2", "path", "material", "section", "E", "density", "on", "along", "between", "name", "quantity",
-          "a", "b", "time", "step", "frame", "rom", "ends", "elements", "circle", "joint", "spring"}
+          "a", "b", "time", "step", "frame", "rom", "ends", "elements", "circle", "joint", "spring",
+          "coupling", "gear", "mimic", "belt", "rack", "differential", "cam", "sum", "profile", "radii", "radius", "mass"}
 
 
 def drop_keys(case, still, now):

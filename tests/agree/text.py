@@ -8,9 +8,9 @@ import json
 import kinds
 
 ORDER = ("title", "gravity", "parameters", "materials", "sections", "bodies", "joints", *kinds.SHORT_FORMS, "beams", "springs",
-         "loops", "ties", "loads", "riders", "wind", "contact", "drives", "motions", "changes", "probes", "run")
-NAMED = {"parameters", "materials", "sections", "bodies", "joints", *kinds.SHORT_FORMS, "beams", "springs", "loops", "ties",
-         "loads", "riders"}
+         "couplings", "bushings", "loops", "ties", "loads", "riders", "wind", "contact", "drives", "motions", "changes", "probes", "run")
+NAMED = {"parameters", "materials", "sections", "bodies", "joints", *kinds.SHORT_FORMS, "beams", "springs", "couplings",
+         "bushings", "loops", "ties", "loads", "riders"}
 
 
 def write(scene, head=()):

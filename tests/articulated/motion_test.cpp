@@ -108,5 +108,33 @@ TEST(Motion, AllIntegratorsAgreeInTheLimit) {
   }
 }
 
+// A point mass on a hinge and nothing else, let go at 90°: a quarter of T = 4 √(L/g) K(sin 45°), with K by
+// the arithmetic-geometric mean, until it hangs (Lima and Arun 2006).
+TEST(PointMass, PendulumHasItsPeriod) {
+  const double L = 0.7, g = 9.81;
+  double a = 1, b = std::cos(pi / 4);
+  for (int i = 0; i < 6; ++i) {
+    const double mean = 0.5 * (a + b);
+    b = std::sqrt(a * b), a = mean;
+  }
+  const double quarter = std::sqrt(L / g) * pi / (2 * a);
+  ModelBuilder builder;
+  builder.parts.gravity = VectorFunction::constant({0, 0, -g});
+  Body bob;
+  bob.name = "bob";
+  add_point_mass(bob, {"", 3, {L, 0, 0}});
+  Joint hinge;
+  hinge.name = "hinge", hinge.kind = JointKind::revolute;
+  hinge.X_PF.R = hinge.X_BM.R = math::rotation_from_z(Vec3::UnitY());
+  hinge.child = builder.add(bob);
+  builder.add(hinge);
+  const System system = compile(builder.build(), {.integrator = Integrator::gauss});
+  State state = system.rest();
+  Workspace w(system);
+  for (int i = 0; i < 200; ++i) ASSERT_TRUE(step(system, state, w, quarter / 200).ok());
+  EXPECT_NEAR(state.q[0], pi / 2, 1e-9);  // of fourth order: (1/200)⁴
+  EXPECT_NEAR(state.v[0], std::sqrt(2 * g / L), 1e-9);
+}
+
 }  // namespace
 }  // namespace limber::articulated

@@ -111,6 +111,43 @@ TEST(Program, MinAndMaxPassNanOn) {
   }
 }
 
+// f″ of f(g(t)), g = 0.4 + 0.3 t + 0.2 t², against a difference of f′: 1e-5 has h² f⁗/6 and rounding of
+// 1e-11.
+TEST(Program, SecondDerivativesAreThoseOfTheRates) {
+  const auto inner = [](Program& p, double a) {
+    p.push_constant(a), p.push_constant(0.3), p.push_variable(0), p.push(Op::multiply), p.push(Op::add);
+    p.push_constant(0.2), p.push_variable(0), p.push_variable(0), p.push(Op::multiply), p.push(Op::multiply);
+    p.push(Op::add);
+  };
+  const auto check = [](const Program& p, Op op) {
+    for (const double t : {-0.8, 0.1, 0.7}) {
+      const double h = 1e-5, up = t + h, down = t - h;
+      const Jet jet = p.evaluate_jet(&t);
+      const Dual dual = p.evaluate_dual(&t);
+      EXPECT_EQ(jet.value, dual.value);
+      EXPECT_EQ(jet.rate, dual.rate);
+      const double expected = (p.evaluate_dual(&up).rate - p.evaluate_dual(&down).rate) / (2 * h);
+      EXPECT_NEAR(jet.second, expected, 1e-9 * (1 + std::fabs(expected)))
+          << "operation " << static_cast<int>(op) << " at " << t;
+    }
+  };
+  for (const Op op : {Op::negate, Op::sin, Op::cos, Op::tan, Op::asin, Op::acos, Op::atan, Op::sinh, Op::cosh,
+                      Op::tanh, Op::exp, Op::log, Op::sqrt, Op::abs, Op::floor}) {
+    Program p;
+    inner(p, 0.4), p.push(op);
+    check(p, op);
+  }
+  for (const Op op : {Op::add, Op::subtract, Op::multiply, Op::divide, Op::power, Op::modulo, Op::atan2,
+                      Op::min, Op::max}) {
+    Program p;
+    inner(p, 0.4), inner(p, 1.7), p.push(Op::exp), p.push(op);
+    check(p, op);
+  }
+  Program cube;
+  inner(cube, 0), cube.push_constant(3), cube.push(Op::power);
+  check(cube, Op::power);
+}
+
 // Values are those of math/trig.h to the bit; rates are closed forms of the C library, within a few ulp of
 // ours.
 TEST(Program, UnaryRatesHaveTheirClosedForms) {

@@ -46,6 +46,31 @@ TEST(Law, PointsGiveTheCubicsOfPchip) {
   EXPECT_DOUBLE_EQ(law.integral(4) - law.integral(3), 12);
 }
 
+// Repeated, with one slope where the periods join, and its integral goes on.
+TEST(Law, PeriodicPointsRepeat) {
+  const Law law = Law::table({1, 2, 4, 5}, {0, 1, -1, 0}, true);
+  for (double x = 1; x < 5; x += 0.11)
+    for (const double turns : {-3.0, 1.0, 7.0}) {
+      EXPECT_NEAR(law.value(x + 4 * turns), law.value(x), 1e-13);
+      EXPECT_NEAR(law.jet_at(x + 4 * turns).second, law.jet_at(x).second, 1e-12);
+    }
+  EXPECT_NEAR(law.at(5 - 1e-15).rate, law.at(5).rate, 1e-14);
+  EXPECT_DOUBLE_EQ(law.at(1).rate, 1);  // both neighbours rise by 1 in 1
+  const double whole = law.integral(5) - law.integral(1);
+  EXPECT_NEAR(law.integral(9) - law.integral(1), 2 * whole, 1e-14);
+  EXPECT_NEAR(law.integral(-3) - law.integral(1), -whole, 1e-14);
+  EXPECT_THROW(Law::table({0, 1}, {0, 1}, true), std::invalid_argument);
+}
+
+TEST(Law, CurvatureIsThatOfTheSlope) {
+  const Law laws[] = {Law::table({-2, -1, 0.2, 0.5, 1.5}, {-3, -2.5, 0, 4, 3.5}), Law::expression(duffing())};
+  for (const Law& law : laws)
+    for (double x = -3.05; x < 3; x += 0.17) {  // no point lies within h of one of these
+      const double h = 1e-6, expected = (law.at(x + h).rate - law.at(x - h).rate) / (2 * h);
+      EXPECT_NEAR(law.jet_at(x).second, expected, 1e-7 * (1 + std::abs(expected)));
+    }
+}
+
 TEST(Law, PointsOnALineGiveTheLine) {
   const Law law = Law::table({-0.3, 0.1, 0.7, 0.9}, {-0.6, 0.2, 1.4, 1.8});
   for (double x = -2; x < 2; x += 0.07) {

@@ -46,6 +46,7 @@ struct Teller : Source {
   JointReading closing_joint(LoopId) const override { return {{50}, Vec6::Constant(51), Vec6::Constant(52)}; }
   SpringReading spring(SpringId) const override { return {61, 62}; }
   Vec3 rider(RiderId) const override { return {63, 64, 65}; }
+  CouplingReading coupling(CouplingId) const override { return {135, 136}; }
   result::Energy energy() const override { return {100, 200, 400}; }
   Ledger ledger() const override { return {5, 9, 680}; }
   ContactReading contact() const override { return {3, 0.5}; }
@@ -126,6 +127,8 @@ TEST(Columns, NumbersOfEveryQuantity) {
                                                         {Q::drive_power, {128}},
                                                         {Q::drive_work, {129}},
                                                         {Q::load_work, {130}},
+                                                        {Q::coupling_force, {135}},
+                                                        {Q::coupling_gap, {136}},
                                                         {Q::section_force, {16, 17, 18}},
                                                         {Q::section_moment, {19, 20, 21}},
                                                         {Q::contact_force, {131, 132, 133}},

@@ -104,6 +104,9 @@ std::vector<FeatureCase> feature_cases() {
 
   add("drag of a body", arm(sprung, "    linear_drag: §2 N*s/m\n"), plain_arm);
   add("drag of a body against turning", arm(sprung, "    angular_drag: §0.1 N*m*s/rad\n"), plain_arm);
+  const std::string masses = "    point_masses: §[{mass: 0.3 kg, at: [4 cm, 1 cm, 0]}]\n";
+  add("point mass on a body", arm(sprung, masses), plain_arm);
+  add("point mass on a body", carried(masses), carried(""));
   add("friction of a body", sliding("    velocity: [1 m/s, 0, 0]\n    friction: §0.9\n"),
       sliding("    velocity: [1 m/s, 0, 0]\n"));
   add("friction of a body", lying("    friction: §0.9\n"), lying(""));
@@ -262,6 +265,14 @@ std::vector<FeatureCase> feature_cases() {
   const std::string gears = "couplings:\n  gears:\n    gear: [roota, rootb]\n    ratio: -2\n",
                     teeth = gears + "    stiffness: 3 N*m/rad\n";
   add("coupling of joints", geared("couplings:\n  §gears: {gear: [roota, rootb], ratio: -2}\n"), geared(""));
+  add("cam", geared("couplings:\n  gears:\n    cam: [roota, rootb]\n    profile: §x + 3*x^2\n"),
+      geared("couplings:\n  gears:\n    mimic: [roota, rootb]\n"));
+  for (const char* q : {"force", "gap"}) {
+    add("probe of a coupling: force, gap", geared(gears + "probes:\n  - §gears." + std::string(q) + "\n"),
+        geared(gears));
+    add("probe of a coupling: force, gap", geared(teeth + "probes:\n  - §gears." + std::string(q) + "\n"),
+        geared(teeth));
+  }
   add("stiffness of a coupling", geared(gears + "    stiffness: §3 N*m/rad\n"), geared(gears));
   add("damping of a coupling", geared(teeth + "    damping: §0.1 N*m*s/rad\n"), geared(teeth));
   add("backlash of a coupling", geared(teeth + "    backlash: §1 deg\n"), geared(teeth));
@@ -293,6 +304,9 @@ std::vector<FeatureCase> feature_cases() {
       pair(bounded + "    stop_stiffness: 4 N*m/rad\n    stop_damping: §0.1 N*m*s/rad\n"),
       pair(bounded + "    stop_stiffness: 4 N*m/rad\n"));
   add("friction of a closing joint", pair(universal + "    friction: §0.1 N*m\n"), pair(universal));
+  add("friction of a closing joint that falls with its rate",
+      pair(universal + "    friction: §{static: 0.1 N*m, dynamic: 0.02 N*m, velocity: [1 rad/s, 1 rad/s]}\n"),
+      pair(universal + "    friction: 0.1 N*m\n"));
   add("tie", cord("", "ties:\n  §support: {on: cord@0.5, type: prismatic, axis: [1, 0, 0]}\n"), plain_cord);
   add("tie whose place moves",
       cord("",

@@ -126,6 +126,7 @@ const std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> golden = {
     {"mobile.yaml", {0xa360617b3a4ba2e3, 0x3c81a0411c2ab933}},
     {"sprung-chain.yaml", {0xf0c0d599ad89c11e, 0x2237ba9dd659dc09}},
     {"crank-slider.yaml", {0xc9bd5ef043f2ddac, 0xc9bd5ef043f2ddac}},
+    {"cam-valve.yaml", {0xc4426322230061d5, 0x96a7ba0159c6b08c}},
     {"differential.yaml", {0x6b0ac628585c230a, 0x518659a3f586031f}},
     {"stick-slip.yaml", {0x6a74951363c2c1f5, 0xe64af4ca6b860a5b}},
     {"screw-press.yaml", {0xc53a9aeeb39587d0, 0x23992192adfe50ca}},

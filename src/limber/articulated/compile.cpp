@@ -118,8 +118,9 @@ void compile_loops(SystemData& s) {
     c.X_BM = c.b >= 0 ? s.tree[c.b].X_MB * loop.X_BM : loop.X_BM;
     c.law = loop.law;
     const int d = dof_count(c.kind);
-    int limits = 0;
+    bool holds = false;  // at times, by a limit or by friction
     for (int k = 0; k < d; ++k) {
+      holds = holds || c.law.rubs(k);
       c.has_law = c.has_law || c.law.stiffness[k] > 0 || c.law.damping[k] > 0 || c.law.extras;
       if (c.law.stops_softly(k)) continue;
       const bool rotation = has_rotation_vector(c.kind);
@@ -132,13 +133,13 @@ void compile_loops(SystemData& s) {
         limit.restitution = c.law.restitution;
         limit.upper = upper;
         s.limits.push_back(limit);
-        ++limits;
+        holds = true;
       };
       if (c.law.upper[k] < inf && !(rotation && (k == 1 || k == 2))) add(c.law.upper[k], true);
       if (c.law.lower[k] > -inf && !(rotation && k < 3)) add(c.law.lower[k], false);
     }
     if (c.has_law && c.a >= 0 && c.b >= 0) c.pair = pair_of(s, c.a, c.b);
-    s.pattern.loops.push_back({c.a, c.b, limits > 0 ? 6 : closing_row_count(c.kind), {}});
+    s.pattern.loops.push_back({c.a, c.b, holds ? 6 : closing_row_count(c.kind), {}});
     s.loops.push_back(std::move(c));
   }
 }
@@ -268,7 +269,7 @@ void lay_out(SystemData& s) {
     if (told == Told::closing_reaction) s.asked_loops[p.loop.value] = 1;
     s.asks_forces = s.asks_forces || told == Told::acceleration || told == Told::reaction ||
                     told == Told::closing_reaction || is_of_section(told) ||
-                    p.quantity == Quantity::motion_force;
+                    p.quantity == Quantity::motion_force || p.quantity == Quantity::coupling_force;
     s.asks_works = s.asks_works || told == Told::load_work || p.quantity == Quantity::drive_work ||
                    p.quantity == Quantity::motion_work;
   }
@@ -401,6 +402,8 @@ WorkspaceData::WorkspaceData(const SystemData& s)
       rub(s.rubs.size()),
       rub_changes(s.rubs.size()),
       rub_force(s.rubs.size()),
+      rub_start(s.rubs.size()),
+      rub_end(s.rubs.size()),
       q_mid(s.tree.q_count()),
       v_mid(s.tree.v_count()),
       q_end(s.tree.q_count()),

@@ -5,6 +5,9 @@
 //   rigid    a row of the loops, Σ factor a = … ; it holds position and velocity as closing joints do
 //   elastic  a spring k g, V = ½ k g², g the gap beyond ± half the backlash: forces −factor k g on the
 //            coordinates, and k row rowᵀ on its links
+//
+// A cam's gap q_b − f(q_a) − offset has the factor −f′ on the cam: the row turns with it, accelerations have
+// −f″ q̇_a² beside it, and a force F on the gap has the stiffness F f″ on the cam (for statics).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -48,6 +51,7 @@ CompiledCoupling compiled(const SystemData& s, const Coupling& coupling) {
   }
   std::sort(c.links.begin(), c.links.end());
   c.links.erase(std::unique(c.links.begin(), c.links.end()), c.links.end());
+  c.profile = coupling.profile;
   c.offset = coupling.offset.value_or(0);
   c.rigid = coupling.rigid();
   c.turns = is_rotational(s.tree[c.terms.front().link].kind, c.terms.front().dof);
@@ -81,30 +85,43 @@ void compile_couplings(SystemData& s) {
 
 void set_coupling_offsets(SystemData& s) {
   for (std::size_t k = 0; k < s.couplings.size(); ++k)
-    if (!s.model.couplings()[k].offset) {
+    if (const Coupling& c = s.model.couplings()[k]; !c.offset && !c.profile) {
       s.couplings[k].offset = 0;
       s.couplings[k].offset = coupling_gap(s.couplings[k], s.q0.data());
     }
 }
 
+math::Jet profile_at(const CompiledCoupling& c, const double* q) {
+  return c.profile ? c.profile.jet_at(q[c.terms[1].q]) : math::Jet{};
+}
+
+double slope_of(const CompiledCoupling& c, const CompiledCoupling::Term& t, const math::Jet& profile) {
+  return c.profile && &t == &c.terms[1] ? -profile.rate : t.factor;
+}
+
 double coupling_gap(const CompiledCoupling& c, const double* q) {
+  if (c.profile) return q[c.terms[0].q] - c.profile.value(q[c.terms[1].q]) - c.offset;
   double sum = -c.offset;
   for (const CompiledCoupling::Term& t : c.terms) sum += t.factor * q[t.q];
   return sum;
 }
 
-double coupling_rate(const CompiledCoupling& c, const double* v) {
+double coupling_rate(const CompiledCoupling& c, const math::Jet& profile, const double* v) {
   double sum = 0;
-  for (const CompiledCoupling::Term& t : c.terms) sum += t.factor * v[t.v];
+  for (const CompiledCoupling::Term& t : c.terms) sum += slope_of(c, t, profile) * v[t.v];
   return sum;
 }
 
-void put_coupling_row(const SystemData& s, const CompiledCoupling& c, const multibody::BlockSystem& m,
-                      std::vector<Vec6>& row) {
+double coupling_bias(const CompiledCoupling& c, const math::Jet& profile, const double* v) {
+  return c.profile ? -profile.second * v[c.terms[1].v] * v[c.terms[1].v] : 0;
+}
+
+void put_coupling_row(const SystemData& s, const CompiledCoupling& c, const math::Jet& profile,
+                      const multibody::BlockSystem& m, std::vector<Vec6>& row) {
   for (Vec6& on : row) on.setZero();
   for (const CompiledCoupling::Term& t : c.terms) {
     const multibody::Link& link = s.tree[t.link];
-    const Vec6 axis = t.factor * axis_of(m, link, t.link, t.dof);
+    const Vec6 axis = slope_of(c, t, profile) * axis_of(m, link, t.link, t.dof);
     row[place_in(c.links, t.link)] += axis;
     if (link.parent >= 0)
       row[place_in(c.links, link.parent)] -=
@@ -112,11 +129,20 @@ void put_coupling_row(const SystemData& s, const CompiledCoupling& c, const mult
   }
 }
 
+void add_profile_stiffness(const SystemData& s, const CompiledCoupling& c, const math::Jet& profile,
+                           double force, std::vector<double>& joint_blocks) {
+  if (!c.profile) return;
+  const CompiledCoupling::Term& cam = c.terms[1];
+  const multibody::Link& link = s.tree[cam.link];
+  joint_blocks[link.block + cam.dof * link.dofs + cam.dof] += force * profile.second;
+}
+
 // Teeth part rather than pull: the energy of their spring is lost then.
 double coupling_force(const CompiledCoupling& c, const double* q, const double* v) {
   const double gap = coupling_gap(c, q);
   if (!touches(c, gap)) return 0;
-  const double force = -c.stiffness * stretch_of(c, gap) - c.damping * coupling_rate(c, v);
+  const double rate = c.damping > 0 ? coupling_rate(c, profile_at(c, q), v) : 0;
+  const double force = -c.stiffness * stretch_of(c, gap) - c.damping * rate;
   return c.backlash > 0 && force * gap > 0 ? 0 : force;
 }
 
@@ -125,12 +151,13 @@ void add_coupling_forces(const SystemData& s, const double* q, const double* v, 
   for (const CompiledCoupling& c : s.couplings) {
     const double gap = coupling_gap(c, q);
     if (c.rigid || !touches(c, gap)) continue;
-    const double rate = coupling_rate(c, v), elastic = -c.stiffness * stretch_of(c, gap);
+    const math::Jet profile = profile_at(c, q);
+    const double rate = coupling_rate(c, profile, v), elastic = -c.stiffness * stretch_of(c, gap);
     const double force = coupling_force(c, q, v);
     w.dissipated_power += (elastic - force) * rate;
     if (c.backlash > 0 && force == 0) continue;
     for (const CompiledCoupling::Term& t : c.terms)
-      w.tau[t.v] += t.factor * (force - weights.ahead * c.stiffness * rate);
+      w.tau[t.v] += slope_of(c, t, profile) * (force - weights.ahead * c.stiffness * rate);
   }
 }
 
@@ -139,7 +166,7 @@ void add_coupling_blocks(const SystemData& s, const double* q, double d, double 
   for (const CompiledCoupling& c : s.couplings) {
     if (c.rigid || !touches(c, coupling_gap(c, q))) continue;
     row.resize(c.links.size());
-    put_coupling_row(s, c, m, row);
+    put_coupling_row(s, c, profile_at(c, q), m, row);
     const double Q = k * c.stiffness + d * c.damping;
     for (std::size_t i = 0; i < row.size(); ++i) m.diagonal[c.links[i]] += Q * row[i] * row[i].transpose();
     for (const auto& [i, j, pair] : c.pairs) m.off[pair] += Q * row[i] * row[j].transpose();

@@ -385,6 +385,7 @@ void evaluate(const SystemData& s, const double* q, const double* v, double t, c
   add_pair_springs(s, weights, w);
   add_pair_bushings(s, weights, w);
   add_loop_laws(s, weights, w);
+  add_closing_friction(s, w);
   if (weights.matrix)
     add_coupling_blocks(s, q, weights.d, weights.k, w.blocks->system, w.blocks->coupling_row);
 }
@@ -398,7 +399,7 @@ Vec6 joint_force(const SystemData& s, int i, const double* q, const double* v, d
   const bool plain = !has_rotation_vector(link.kind);
   for (int k = 0; k < link.dofs; ++k)
     force[k] -= damper_force(law, k, plain ? q[link.q + k] : 0, v[link.v + k]).value;
-  if (!s.rubs.empty()) force += sliding_force(s, i, v);
+  if (!s.rubs.empty()) force += sliding_force(s, i, -1, v + link.v);
   for (const CompiledDrive& d : s.drives)
     if (d.link == i) force += drive_force(d, link, q, v, t);
   return force;

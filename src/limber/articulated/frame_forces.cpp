@@ -47,7 +47,12 @@ void take_loop_forces(const SystemData& s, WorkspaceData& w) {
     if (loop.a >= 0) on_b = -put_on(loop.a, rows.on_a);
     if (loop.b >= 0) on_b = put_on(loop.b, rows.on_b);
     const int index = static_cast<int>(l);
-    w.frame.loop[l] = on_b + loop_law_wrench(s, index, b.loops[l], loop_rates(s, index, b.loops[l], w.links));
+    const Vec6 rates = loop_rates(s, index, b.loops[l], w.links);
+    w.frame.loop[l] = on_b + loop_law_wrench(s, index, b.loops[l], rates);
+    for (std::size_t r = 0; r < s.rubs.size(); ++r)
+      if (const Rub& rub = s.rubs[r]; rub.loop == index && w.rub[r] != 0)  // what sticks is among the rows
+        w.frame.loop[l] += loop_wrench(loop, b.loops[l],
+                                       -w.rub[r] * rub.level(std::abs(rates[rub.dof])) * Vec6::Unit(rub.dof));
   }
 }
 
@@ -158,6 +163,7 @@ bool Stepper::solve_frame_blocks() {
     const int rows = closing_row_count(s_.loops[l].kind);
     if (s_.loops[l].coupling >= 0) {
       b.rhs.g[l].setZero();
+      b.rhs.g[l][0] = -coupling_bias(s_.couplings[s_.loops[l].coupling], b.loops[l].profile, state_.v.data());
       continue;
     }
     const Vec6 rate = multibody::loop_times(b.system, static_cast<int>(l), b.twist.data());
@@ -165,6 +171,10 @@ bool Stepper::solve_frame_blocks() {
     b.rhs.g[l].head(rows) = -(rate + bias).head(rows);
   }
   hold_touched_loops();
+  if (rubs_close()) add_sticking_rows();
+  for (std::size_t r = 0; r < s_.rubs.size(); ++r)
+    if (const int l = s_.rubs[r].loop; l >= 0 && b.rub_row[r] >= 0)
+      b.rhs.g[l][b.rub_row[r]] = -multibody::loop_times(b.system, l, b.twist.data())[b.rub_row[r]];
   if (!factor_blocks(s_, w_)) return false;
   if (b.pcg) std::fill(b.x.a.begin(), b.x.a.end(), 0.0);
   if (!solve_blocks(s_, w_, b.x, false)) return false;

@@ -25,7 +25,9 @@ Blocks::Blocks(const SystemData& s)
       residual(s.tree.v_count()),
       limit_force(s.limits.size()),
       limit_row(s.limits.size()),
-      limit_start(s.limits.size()) {
+      limit_start(s.limits.size()),
+      rub_row(s.rubs.size(), -1),
+      rub_place(s.rubs.size()) {
   if (s.loop_plan) {
     many = std::make_unique<multibody::ManyLoops>(s.tree, s.pattern, s.loop_plan);
   } else if (s.solver == Solver::gaba) {

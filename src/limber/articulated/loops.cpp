@@ -15,6 +15,7 @@ void place_loops(const SystemData& s, const double* q, const std::vector<LinkMot
     if (loop.coupling >= 0) {
       at.gap.setZero();
       at.gap[0] = coupling_gap(s.couplings[loop.coupling], q);
+      at.profile = profile_at(s.couplings[loop.coupling], q);
       continue;
     }
     const Pose X_WF = loop.a >= 0 ? links[loop.a].X_WM * loop.X_AF : loop.X_AF;
@@ -52,7 +53,7 @@ void put_loop_rows(const SystemData& s, const std::vector<LoopState>& loops, mul
       continue;
     }
     m.loops[l].rows = 1;
-    put_coupling_row(s, s.couplings[loop.coupling], m, m.loops[l].more);
+    put_coupling_row(s, s.couplings[loop.coupling], loops[l].profile, m, m.loops[l].more);
   }
 }
 
@@ -131,12 +132,30 @@ Vec6 loop_force(const SystemData& s, int l, const LoopState& at, const Vec6& rat
 Vec6 loop_law_wrench(const SystemData& s, int l, const LoopState& at, const Vec6& rates) {
   const CompiledLoop& loop = s.loops[l];
   if (!loop.has_law) return Vec6::Zero();
-  const int d = dof_count(loop.kind);
   const Vec6 force = loop_force(s, l, at, rates);
+  return loop_wrench(loop, at, force);
+}
+
+Vec6 loop_wrench(const CompiledLoop& loop, const LoopState& at, const Vec6& force) {
+  const int d = dof_count(loop.kind);
   const Vec6 F = multibody::closing_axes(loop.joint(), at.q).leftCols(d) * force.head(d);
   Vec6 out;
   out << at.R_WM * F.head<3>(), at.R_WM * F.tail<3>();
   return out;
+}
+
+void push_loop(const SystemData& s, int l, int dof, double force, const LoopState& at, WorkspaceData& w) {
+  const CompiledLoop& loop = s.loops[l];
+  const Vec6 F = loop_wrench(loop, at, force * Vec6::Unit(dof));
+  const auto push = [&](int link, double side) {
+    if (link < 0) return;
+    const Pose& X = w.links[link].X_WM;
+    const Vec6 there = side * multibody::shift_wrench(F, at.p_W - X.p);
+    w.wrench[link].head<3>() += X.R.transpose() * there.head<3>();
+    w.wrench[link].tail<3>() += X.R.transpose() * there.tail<3>();
+  };
+  push(loop.b, 1);
+  push(loop.a, -1);
 }
 
 double loop_energy(const SystemData& s, int l, const LoopState& at) {

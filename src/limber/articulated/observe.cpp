@@ -68,6 +68,14 @@ struct Observer : observe::Source {
     const Mat3 R = loop.b >= 0 ? Mat3(links[loop.b].X_WM.R * loop.X_BM.R) : loop.X_BM.R;
     return {F.tail<3>(), F.head<3>(), R};
   }
+  double force_of(const CompiledCoupling& c) const {  // on its gap
+    return c.rigid ? forces.loop[c.row][0] : coupling_force(c, state.q.data(), state.v.data());
+  }
+  observe::CouplingReading coupling(CouplingId id) const override {
+    const CompiledCoupling& c = s.couplings[id.value];
+    const double factor = c.terms.front().factor;
+    return {s.asks_forces ? force_of(c) * factor : 0, coupling_gap(c, state.q.data()) / factor};
+  }
   // What the joint carries along its coordinates, less what its spring, damper, drive and couplings give.
   observe::MotionReading given_motion(JointId id) const override {
     observe::MotionReading out;
@@ -80,8 +88,7 @@ struct Observer : observe::Source {
       for (const CompiledCoupling& c : s.couplings)
         for (const CompiledCoupling::Term& t : c.terms)
           if (t.link == id.value)
-            out.force[t.dof] -= t.factor * (c.rigid ? forces.loop[c.row][0]
-                                                    : coupling_force(c, state.q.data(), state.v.data()));
+            out.force[t.dof] -= slope_of(c, t, profile_at(c, state.q.data())) * force_of(c);
     }
     for (std::size_t m = 0; m < s.motions.size() && s.asks_works; ++m)
       if (s.motions[m].link == id.value) out.work += state.works[s.work_of_motion(m)];
@@ -133,7 +140,12 @@ struct Observer : observe::Source {
     place_loops(s, state.q.data(), links, loops);
     const LoopState& at = loops[id.value];
     const Vec6 rates = loop_rates(s, id.value, at, links);
-    return {at.x, rates, loop_force(s, id.value, at, rates)};
+    Vec6 sliding = rates;
+    const double standing = standing_rate(s, links, mean_step(state));
+    for (int k = 0; k < dof_count(s.loops[id.value].kind); ++k)
+      if (std::abs(rates[k]) <= standing * (is_rotational(s.loops[id.value].kind, k) ? 1 : s.size))
+        sliding[k] = 0;
+    return {at.x, rates, loop_force(s, id.value, at, rates) + sliding_force(s, -1, id.value, sliding.data())};
   }
   observe::SpringReading spring(SpringId id) const override {
     const SpringEnds& e = s.springs[id.value];
@@ -229,7 +241,13 @@ void take_rest(const SystemData& s, const StaticResult& rest, WorkspaceData& w) 
   f.acceleration.assign(s.tree.size(), Vec6::Zero());
   f.joint.resize(s.tree.size()), f.loop.resize(s.loops.size());
   for (int i = 0; i < s.tree.size(); ++i) f.joint[i] = wrench(rest.joints[i], w.links[i].X_WM.R);
-  for (std::size_t l = 0; l < s.loops.size(); ++l) f.loop[l] = wrench(rest.loops[l], Mat3::Identity());
+  for (std::size_t l = 0; l < s.loops.size(); ++l) {
+    f.loop[l].setZero();
+    if (const int k = s.loops[l].coupling; k >= 0)
+      f.loop[l][0] = rest.coupling_forces[k];
+    else
+      f.loop[l] = wrench(rest.loops[l], Mat3::Identity());
+  }
 }
 
 }  // namespace

@@ -193,8 +193,12 @@ void Equilibrium::reactions(StaticResult& out) {
     if (link.parent >= 0)
       F[link.parent] += multibody::shift_wrench(F[i], K_.origin[i] - K_.origin[link.parent]);
   }
+  out.coupling_forces.assign(s_.couplings.size(), 0.0);
   for (std::size_t l = 0; l < s_.loops.size(); ++l) {
-    if (s_.loops[l].coupling >= 0) continue;
+    if (const int k = s_.loops[l].coupling; k >= 0) {
+      out.coupling_forces[k] = -lambda_[l][0];
+      continue;
+    }
     const multibody::LoopRows& rows = K_.loops[l];
     const int n = rows.rows;
     const CompiledLoop& loop = s_.loops[l];

@@ -64,7 +64,8 @@ struct StaticResult {
   bool stable() const { return report.ok() && negative == 0; }
   std::vector<StaticMode> modes;
   std::vector<LoopReaction> loops;
-  std::vector<JointReaction> joints;  // all joints, in tree order
+  std::vector<JointReaction> joints;    // all joints, in tree order
+  std::vector<double> coupling_forces;  // (couplings) of the rigid ones on their gaps [N·m or N]
   std::vector<StopReaction> stops;
   std::vector<TouchReaction> touches;
   bool circulatory = false;  // some loads have no potential: `negative` is of the tangent's symmetric part

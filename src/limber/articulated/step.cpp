@@ -159,7 +159,7 @@ bool Stepper::solve_euler(double t, double h) {
   ++report_.total_iterations;
   book_energy(h);
   if (field_changes()) book_field(t, t + h, moved_mass(state_.q));
-  return !has_loops() || close_positions(h, 1);
+  return !has_loops() || (close_positions(h, 1) && (!any_closing_sticks() || project_velocities()));
 }
 
 // Velocity terms are explicit in a single solve: where velocities change by more than most_turn a step, the
@@ -224,7 +224,7 @@ bool Stepper::solve_implicit_euler(double t, double h) {
   follow_motions(t + h);
   book_energy(h);
   if (field_changes()) book_field(t, t + h, moved_mass(state_.q));
-  return !has_loops() || close_positions(h, 1);
+  return !has_loops() || (close_positions(h, 1) && (!any_closing_sticks() || project_velocities()));
 }
 
 bool Stepper::solve_sdirk(double t, double h) {
@@ -358,7 +358,9 @@ bool Stepper::solve_accelerations(const Stage& stage, bool euler, bool factor) {
       for (std::size_t l = 0; l < s_.loops.size(); ++l) {
         const int rows = closing_row_count(s_.loops[l].kind);
         if (const int k = s_.loops[l].coupling; k >= 0) {
-          b.rhs.g[l][0] = -coupling_rate(s_.couplings[k], w_.a.data());
+          const CompiledCoupling& coupling = s_.couplings[k];
+          b.rhs.g[l][0] = -coupling_rate(coupling, b.loops[l].profile, w_.a.data()) -
+                          coupling_bias(coupling, b.loops[l].profile, w_.v_mid.data());
           continue;
         }
         const Vec6 rate = multibody::loop_times(b.system, static_cast<int>(l), b.twist.data());
@@ -389,6 +391,7 @@ bool Stepper::solve_accelerations(const Stage& stage, bool euler, bool factor) {
       }
     }
     add_loop_limits(stage, euler);
+    hold_sticking(stage, euler);
   }
   for (JointLock& lock : w_.locks)  // given rows, for the change
     for (int r = 0; r < lock.rows; ++r) {

@@ -44,6 +44,7 @@ bool Stepper::close_positions(double h, double velocity_share) {
     if (round > 0 && gap > 0.3 * previous && !factor_at_end()) break;  // the factor at hand is too far away
     previous = gap;
     for (std::size_t l = 0; l < s_.loops.size(); ++l) b.rhs.g[l] = -b.loops_end[l].gap;
+    add_sticking_gaps();
     for (Vec6& f : b.rhs.wrench) f.setZero();
     std::fill(b.rhs.tau.begin(), b.rhs.tau.end(), 0.0);
     if (!solve_blocks(s_, w_, b.x, true)) break;
@@ -62,6 +63,7 @@ bool Stepper::close_positions(double h, double velocity_share) {
 bool Stepper::factor_at_end() {
   std::fill(w_.v_mid.begin(), w_.v_mid.end(), 0.0);
   evaluate(s_, w_.q_end.data(), w_.v_mid.data(), state_.t, {0, 0, 0}, w_);
+  if (rubs_close()) add_sticking_rows();
   return factor_blocks(s_, w_);
 }
 
@@ -78,8 +80,9 @@ bool Stepper::project_velocities() {
     put_loop_rows(s_, b.loops_end, b.end);
     for (std::size_t l = 0; l < s_.loops.size(); ++l) {
       b.rhs.g[l] = -multibody::loop_times(b.end, static_cast<int>(l), b.twist.data());
-      largest = std::max(largest, b.rhs.g[l].cwiseAbs().maxCoeff());
     }
+    add_sticking_rates();
+    for (const Vec6& g : b.rhs.g) largest = std::max(largest, g.cwiseAbs().maxCoeff());
     if (largest <= 1e-13 * speed) return true;
     if (round == 29) return largest <= 1e-8 * speed;
     if (round > 0 && largest > 0.3 * previous && !factor_at_end()) return false;
@@ -112,15 +115,17 @@ void Stepper::note_redundant_rows() {
   if (!b.gaba || b.gaba->dropped_rows() == 0) return;
   report_.redundant_rows = std::max(report_.redundant_rows, b.gaba->dropped_rows());
   if (!report_.redundant.empty()) return;
+  const bool sticks = any_sticks();  // it holds what the loops hold too, and lets go again
   for (std::size_t l = 0; l < s_.loops.size(); ++l) {
     int rows = 0;
-    for (int r = 0; r < 6; ++r) rows += b.x.dropped[6 * l + r];
+    for (int r = 0; r < closing_row_count(s_.loops[l].kind); ++r) rows += b.x.dropped[6 * l + r];
     if (rows == 0) continue;
     if (s_.asked_loops[l])
       result::add_warning(
           report_,
           fmt::format("loop \"{}\" has dependent constraints: its reaction is one of many that are possible",
                       s_.loops[l].name));
+    if (sticks) continue;
     if (!report_.redundant.empty()) report_.redundant += ", ";
     report_.redundant += fmt::format("{} ({})", s_.loops[l].name, rows);
   }
@@ -131,6 +136,7 @@ bool Stepper::assemble() {
   std::copy(state_.q.begin(), state_.q.end(), w_.q_end.begin());
   std::copy(state_.v.begin(), state_.v.end(), w_.v_end.begin());
   std::fill(w_.a.begin(), w_.a.end(), 0.0);
+  std::fill(w_.rub.begin(), w_.rub.end(), std::int8_t{1});  // nothing sticks
   hold_motions();
   const std::vector<double> zero(tree_.v_count(), 0.0);
   double previous = 0;

@@ -165,6 +165,15 @@ class Stepper {
 
   // Dry friction (friction.cpp).
   void start_rubs();
+  bool rubs_close() const;
+  bool any_closing_sticks() const;
+  void find_rates(const double* q, const double* v, std::vector<double>& rates);
+  void add_sticking_rows();
+  void hold_sticking(const Stage& stage, bool euler);
+  void add_sticking_gaps();
+  void add_sticking_rates();
+  double sticking_gap(std::size_t r, const LoopState& at) const;
+  double force_of_lock(std::size_t r) const;
   JointLock& new_lock_row(const Rub& rub);
   void lock_rubs(double h, double gamma, double to_end);
   void book_rubs();
@@ -211,6 +220,7 @@ class Stepper {
   bool tension_ = false;          // its stiffness is in the matrix of the iteration
   bool second_look_ = false;      // the attempt is made once more, by the places that it came to
 
+  double longest_ = 0;          // [s] of the attempts: the first is the whole step
   double split_at_ = 0;         // share of the attempt after which something that slides stops; 0: none
   int splits_ = 0;              // of the step, for that reason
   bool closed_stages_ = false;  // sdirk with loops closed at its stages, also for midpoint

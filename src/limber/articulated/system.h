@@ -76,13 +76,14 @@ struct CompiledLoop {
   multibody::ClosingJoint joint() const { return {kind, lead, length}; }
 };
 
-// gap = Σ factor q − offset, of coordinates of joints (couplings.cpp).
+// gap = Σ factor q − offset, of coordinates of joints; of a cam q_b − f(q_a) − offset (couplings.cpp).
 struct CompiledCoupling {
   struct Term {
     int link = -1, q = 0, v = 0, dof = 0;  // places in State::q and ::v
     double factor = 1;
   };
   std::vector<Term> terms;
+  Law profile;  // f; none: no cam
   double offset = 0;
   bool rigid = true, turns = true;  // turns: the gap is an angle, else a length
   double stiffness = 0, damping = 0, backlash = 0;
@@ -100,6 +101,7 @@ struct ExtraLaw {
 // A coordinate with dry friction (friction.cpp).
 struct Rub {
   int link = -1, dof = 0, v = 0;                   // place in State::v
+  int loop = -1;                                   // of a closing joint instead of link's
   double sticking = 0, sliding = 0, velocity = 0;  // [N·m or N], [rad/s or m/s]
   bool given = false;                              // its motion is: it never sticks
   double level(double speed) const;                // while it slides
@@ -117,11 +119,12 @@ struct CompiledBushing {
 // Where a loop's frames stand: computed from the links' poses.
 struct LoopState {
   Pose X_FM;
-  Mat3 R_WM;         // axes of M
-  Vec3 p_W;          // origin of M
-  double q[7] = {};  // coordinates of the closing joint, as a tree joint's
-  DofArray x{};      // the same with rotation vectors
-  Vec6 gap;          // closing_row_count rows
+  Mat3 R_WM;          // axes of M
+  Vec3 p_W;           // origin of M
+  double q[7] = {};   // coordinates of the closing joint, as a tree joint's
+  DofArray x{};       // the same with rotation vectors
+  Vec6 gap;           // closing_row_count rows
+  math::Jet profile;  // of a cam, with its slope
 };
 
 struct CompiledRider {
@@ -255,6 +258,9 @@ struct Blocks {
   std::vector<double> limit_force;  // (limits) on the coordinate, of the active ones
   std::vector<int> limit_row;       // (limits) of a closing joint: its row
   std::vector<double> limit_start;  // (limits) of a closing joint: its coordinate at the step's start
+  // (rubs) of closing joints, while they stick: their row, and where the step takes the coordinate.
+  std::vector<int> rub_row;
+  std::vector<double> rub_place;
 };
 
 enum class ServoState : std::int8_t { linear, at_maximum, at_minimum };
@@ -312,14 +318,15 @@ struct WorkspaceData {
   std::vector<char> block_used;  // (body_blocks + 1) by evaluate(): not where there is only drag in `blocks`
   std::optional<Held> held;
   multibody::AbaWorkspace aba;
-  std::vector<JointLock> locks;    // motions first, then limits
-  std::vector<int> lock_index;     // (size)
-  std::vector<char> limit_active;  // (limits)
-  std::vector<int> limit_changes;  // (limits) in this step
-  std::vector<ServoState> servo;   // (6 × drives)
-  std::vector<std::int8_t> rub;    // (rubs) the way it slides, +1 or −1; 0: it sticks
-  std::vector<int> rub_changes;    // (rubs) in this step
-  std::vector<double> rub_force;   // (rubs) on the coordinate, of those that stick
+  std::vector<JointLock> locks;            // motions first, then limits
+  std::vector<int> lock_index;             // (size)
+  std::vector<char> limit_active;          // (limits)
+  std::vector<int> limit_changes;          // (limits) in this step
+  std::vector<ServoState> servo;           // (6 × drives)
+  std::vector<std::int8_t> rub;            // (rubs) the way it slides, +1 or −1; 0: it sticks
+  std::vector<int> rub_changes;            // (rubs) in this step
+  std::vector<double> rub_force;           // (rubs) on the coordinate, of those that stick
+  std::vector<double> rub_start, rub_end;  // (rubs) rates where the step starts and ends
   std::vector<double> q_mid, v_mid, q_end, v_end, a, a_new;
   std::vector<Vec6> a_body;               // of the iterate before
   std::vector<Vec3> carried;              // (size) force that a link's joint carries
@@ -358,9 +365,17 @@ void compile_couplings(SystemData& s);
 // Offsets that are not given: the gap is zero at q0.
 void set_coupling_offsets(SystemData& s);
 double coupling_gap(const CompiledCoupling& c, const double* q);
-double coupling_rate(const CompiledCoupling& c, const double* v);  // of velocities, or of accelerations
-void put_coupling_row(const SystemData& s, const CompiledCoupling& c, const multibody::BlockSystem& m,
-                      std::vector<Vec6>& row);
+math::Jet profile_at(const CompiledCoupling& c, const double* q);  // of a cam; else nothing
+// ∂gap/∂q of a term.
+double slope_of(const CompiledCoupling& c, const CompiledCoupling::Term& t, const math::Jet& profile);
+// Of velocities, or of accelerations; the second has (∂²gap/∂q²) v² beside it.
+double coupling_rate(const CompiledCoupling& c, const math::Jet& profile, const double* v);
+double coupling_bias(const CompiledCoupling& c, const math::Jet& profile, const double* v);
+void put_coupling_row(const SystemData& s, const CompiledCoupling& c, const math::Jet& profile,
+                      const multibody::BlockSystem& m, std::vector<Vec6>& row);
+// force ∂²gap/∂q² into the joints' blocks: what a force on the gap turns with its slope.
+void add_profile_stiffness(const SystemData& s, const CompiledCoupling& c, const math::Jet& profile,
+                           double force, std::vector<double>& joint_blocks);
 double coupling_force(const CompiledCoupling& c, const double* q, const double* v);  // elastic: on the gap
 // Forces of elastic ones on the joints, and what dampers take; then their blocks.
 void add_coupling_forces(const SystemData& s, const double* q, const double* v, const Weights& weights,
@@ -385,8 +400,14 @@ math::Dual damper_force(const JointLaw& law, int dof, double q, double rate);
 
 void compile_friction(SystemData& s);
 void add_friction(const SystemData& s, const double* v, WorkspaceData& w);
-// The force of friction on the coordinates of a joint that slides.
-Vec6 sliding_force(const SystemData& s, int link, const double* v);
+// … of closing joints, whose places are in blocks.
+void add_closing_friction(const SystemData& s, WorkspaceData& w);
+double mean_step(const State& state);  // [s] so far; 0 at the start
+// Of closing joints, in rad/s or sizes a second: what is no faster stands, in steps of h.
+double standing_rate(const SystemData& s, const std::vector<LinkMotion>& links, double h);
+// The force of friction on the coordinates of a joint that slides, with its rates. One of link and loop is
+// −1.
+Vec6 sliding_force(const SystemData& s, int link, int loop, const double* rates);
 
 void compile_bushings(SystemData& s);
 void add_ground_bushings(const SystemData& s, const Weights& weights, WorkspaceData& w);
@@ -432,8 +453,11 @@ Vec6 loop_rates(const SystemData& s, int loop, const LoopState& at, const std::v
 // What the loop's rows see of an acceleration without any of the joints: T (V_rel × V_a − S̊ rates), in M.
 Vec6 loop_acceleration_bias(const SystemData& s, int loop, const LoopState& at,
                             const std::vector<LinkMotion>& links);
+// A force on a coordinate of a closing joint, on both its links.
+void push_loop(const SystemData& s, int loop, int dof, double force, const LoopState& at, WorkspaceData& w);
 Vec6 loop_force(const SystemData& s, int loop, const LoopState& at, const Vec6& rates);  // spring and damper
-// … as a wrench on b about M's origin, world axes.
+// Forces on the coordinates as a wrench on b about M's origin, world axes; those of spring and damper.
+Vec6 loop_wrench(const CompiledLoop& loop, const LoopState& at, const Vec6& force);
 Vec6 loop_law_wrench(const SystemData& s, int loop, const LoopState& at, const Vec6& rates);
 double loop_energy(const SystemData& s, int loop, const LoopState& at);
 elastic::JointConfiguration loop_configuration(const CompiledLoop& l, const LoopState& at);

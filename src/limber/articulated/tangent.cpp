@@ -314,7 +314,8 @@ class Assembly {
   }
 
   void loop_geometry(const CompiledLoop& loop, const LoopState& at, const Vec6& lambda, int pair) {
-    if (loop.coupling >= 0) return;  // linear in the coordinates
+    if (loop.coupling >= 0)  // linear in the coordinates but for cams; its force on the gap is −λ
+      return add_profile_stiffness(s_, s_.couplings[loop.coupling], at.profile, -lambda[0], K_.joint);
     const Mat3& R_M = at.R_WM;
     const Mat3 R_F = R_M * at.X_FM.R.transpose();
     const auto point = [&](const Vec3& along) {  // λ·Rᵀp: a force at the common point
@@ -487,6 +488,9 @@ void assemble_tangent(const SystemData& s, const double* q, double t, const std:
   build.loop_laws(loops, pairs);
   std::vector<Vec6> row;
   add_coupling_blocks(s, q, 0, 1, K, row);
+  for (const CompiledCoupling& c : s.couplings)
+    if (!c.rigid && c.profile)
+      add_profile_stiffness(s, c, profile_at(c, q), coupling_force(c, q, zero.data()), K.joint);
   build.loop_geometries(loops, lambda, pairs);
   std::vector<Vec6> F = rhs.wrench;
   // Couplings push the coordinates themselves: they turn no wrench.

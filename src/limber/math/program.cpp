@@ -196,6 +196,90 @@ double binary_rate(Op op, const Dual& a, const Dual& b, double f) {
   }
 }
 
+// d² f(x)/dx² for smooth f, given y = f(x) and its slope s; 0 for all others.
+double bend(Op op, double x, double y, double s) {
+  switch (op) {
+    case Op::sin:
+    case Op::cos:
+      return -y;
+    case Op::tan:
+      return 2 * y * s;
+    case Op::asin:
+    case Op::acos:
+      return x * s / ((1 - x) * (1 + x));
+    case Op::atan:
+      return -2 * x * s * s;
+    case Op::sinh:
+    case Op::cosh:
+    case Op::exp:
+      return y;
+    case Op::tanh:
+      return -2 * y * s;
+    case Op::log:
+      return -s * s;
+    case Op::sqrt:
+      return -0.5 * s / x;
+    default:
+      return 0;
+  }
+}
+
+double unary_second(Op op, const Jet& x, double y) {
+  if (op == Op::abs) return sign(x.value) * x.second;
+  if (x.rate == 0 && x.second == 0) return 0;
+  const double s = slope(op, x.value, y);
+  return bend(op, x.value, y, s) * x.rate * x.rate + s * x.second;
+}
+
+// Of aᵇ: with a constant exponent by its powers; else of exp(L), L = b log a.
+double power_second(const Jet& a, const Jet& b, double f) {
+  if (b.rate == 0 && b.second == 0) {
+    double out = 0;
+    const double n = b.value;
+    if (a.second != 0 && n != 0) out += n * pow(a.value, n - 1) * a.second;
+    if (a.rate != 0 && n != 0 && n != 1) out += n * (n - 1) * pow(a.value, n - 2) * a.rate * a.rate;
+    return out;
+  }
+  if (f == 0) return 0;
+  const double l = log(a.value), r = a.rate / a.value;
+  const double first = b.rate * l + b.value * r;
+  return f * (first * first + b.second * l + 2 * b.rate * r + b.value * (a.second / a.value - r * r));
+}
+
+// (x ÿ − y ẍ)/n − 2 (x ẏ − y ẋ)(x ẋ + y ẏ)/n², n = x² + y², scaled by the larger of |x| and |y|.
+double atan2_second(const Jet& y, const Jet& x) {
+  if (x.rate == 0 && y.rate == 0 && x.second == 0 && y.second == 0) return 0;
+  const double size = std::fmax(std::fabs(x.value), std::fabs(y.value));
+  const double u = x.value / size, v = y.value / size, n = u * u + v * v;
+  const double u1 = x.rate / size, v1 = y.rate / size;
+  return (u * y.second - v * x.second) / (n * size) - 2 * (u * v1 - v * u1) * (u * u1 + v * v1) / (n * n);
+}
+
+double binary_second(Op op, const Jet& a, const Jet& b, double f, double rate) {
+  switch (op) {
+    case Op::add:
+      return a.second + b.second;
+    case Op::subtract:
+      return a.second - b.second;
+    case Op::multiply:
+      return a.second * b.value + 2 * a.rate * b.rate + a.value * b.second;
+    case Op::divide:
+      return (a.second - 2 * rate * b.rate - f * b.second) / b.value;
+    case Op::power:
+      return power_second(a, b, f);
+    case Op::modulo:
+      return b.second == 0 ? a.second : a.second - std::nearbyint((a.value - f) / b.value) * b.second;
+    case Op::atan2:
+      return atan2_second(a, b);
+    case Op::min:
+      return (a.value == b.value ? b.rate < a.rate : b.value < a.value) ? b.second : a.second;
+    case Op::max:
+      return (a.value == b.value ? b.rate > a.rate : b.value > a.value) ? b.second : a.second;
+    default:
+      return 0;
+  }
+}
+
 }  // namespace
 
 void Program::push_constant(double value) {
@@ -274,6 +358,34 @@ Dual Program::evaluate_dual(const double* variables) const {
       Dual& a = stack[n - 1];
       const double f = binary(i.op, a.value, stack[n].value);
       a = {f, binary_rate(i.op, a, stack[n], f)};
+    } else {
+      n -= 2;
+      stack[n - 1] = stack[n - 1].value != 0 ? stack[n] : stack[n + 1];
+    }
+  }
+  return stack[0];
+}
+
+Jet Program::evaluate_jet(const double* variables) const {
+  if (!complete()) throw std::logic_error("Program::evaluate_jet: the program is not complete");
+  std::array<Jet, max_stack> stack;
+  const auto dual = [](const Jet& x) { return Dual{x.value, x.rate}; };
+  int n = 0;  // values on the stack
+  for (const Instruction& i : code_) {
+    if (i.op == Op::constant) {
+      stack[n++] = {i.constant, 0, 0};
+    } else if (i.op == Op::variable) {
+      stack[n++] = {variables[i.variable], i.variable == 0 ? 1.0 : 0.0, 0};
+    } else if (is_unary(i.op)) {
+      Jet& x = stack[n - 1];
+      const double y = unary(i.op, x.value);
+      x = {y, unary_rate(i.op, dual(x), y), unary_second(i.op, x, y)};
+    } else if (is_binary(i.op)) {
+      --n;
+      Jet& a = stack[n - 1];
+      const Jet& b = stack[n];
+      const double f = binary(i.op, a.value, b.value), rate = binary_rate(i.op, dual(a), dual(b), f);
+      a = {f, rate, binary_second(i.op, a, b, f, rate)};
     } else {
       n -= 2;
       stack[n - 1] = stack[n - 1].value != 0 ? stack[n] : stack[n + 1];

@@ -60,6 +60,10 @@ struct Dual {
   double value = 0, rate = 0;
 };
 
+struct Jet {
+  double value = 0, rate = 0, second = 0;
+};
+
 class Program {
  public:
   static constexpr int max_stack = 64;
@@ -83,6 +87,7 @@ class Program {
 
   double evaluate(const double* variables) const;
   Dual evaluate_dual(const double* variables) const;  // derivative by variable 0
+  Jet evaluate_jet(const double* variables) const;    // … and the second one; 0 at corners
 
  private:
   std::vector<Instruction> code_;

@@ -128,6 +128,16 @@ Inertia solid_inertia(const Shape& shape, double density) {
   return in_body(Inertia::about_com(m, Vec3::Zero(), I_G), shape.X_BG);
 }
 
+Inertia point_inertia(const PointMass& point) {
+  return Inertia::about_com(point.mass, point.p, Mat3::Zero());
+}
+
+void add_point_mass(Body& body, PointMass point) {
+  if (!body.without_points) body.without_points = body.inertia;
+  body.inertia += point_inertia(point);
+  body.point_masses.push_back(std::move(point));
+}
+
 // Convex solids seen along the unit direction u: a box shows Σ |u_i| A_i; a cylinder its disc and its side.
 double projected_area(const ShapeGeometry& shape, const Vec3& u) {
   const double along = std::abs(u.z());

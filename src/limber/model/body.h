@@ -67,16 +67,27 @@ struct NamedPoint {
   Vec3 p = Vec3::Zero();  // in B [m]
 };
 
+struct PointMass {
+  std::string name;       // may be empty
+  double mass = 0;        // [kg]
+  Vec3 p = Vec3::Zero();  // in B [m]
+};
+
 struct Body {
   std::string name;
-  Inertia inertia;  // about B's origin
+  Inertia inertia;  // about B's origin; all of it
   std::vector<Shape> shapes;
   std::vector<NamedPoint> points;
   std::optional<Color> color;
-  double linear_drag = 0;          // force −c v at the centre of mass [N·s/m]
-  double angular_drag = 0;         // torque −c ω [N·m·s]
-  std::optional<double> friction;  // Coulomb's coefficient of its surface; else the scene's
+  double linear_drag = 0;                   // force −c v at the centre of mass [N·s/m]
+  double angular_drag = 0;                  // torque −c ω [N·m·s]
+  std::optional<double> friction;           // Coulomb's coefficient of its surface; else the scene's
+  std::vector<PointMass> point_masses{};    // in `inertia` already: put there by add_point_mass()
+  std::optional<Inertia> without_points{};  // the inertia before that, to write it down again
 };
+
+Inertia point_inertia(const PointMass& point);  // in B
+void add_point_mass(Body& body, PointMass point);
 
 // A place on the world, on a body, or on a beam at a fraction of its length (0 root, 1 tip).
 struct Attachment {

@@ -157,6 +157,9 @@ const Feature table[] = {
   {"friction of a body", ".y.y.y.", [](const Model& m, Places& out) {
      of_bodies(m, out, "friction", [](const Body& b) { return b.friction.has_value(); }); }},
 
+  {"point mass on a body", "yyyyyyy", [](const Model& m, Places& out) {
+     of_bodies(m, out, "point_masses", [](const Body& b) { return !b.point_masses.empty(); }); }},
+
   {"cylindrical joint", ".yyyy..", of_kind<JointKind::cylindrical>},
   {"screw", ".yyyy..", of_kind<JointKind::screw>},
   {"joint of a point on a line", ".yyyy..", of_kind<JointKind::point_on_line>},
@@ -252,7 +255,8 @@ const Feature table[] = {
   {"preload of a closing joint", ".yy....", [](const Model& m, Places& out) { of_closing_extras(m, out, "preload", is_preloaded); }},
   {"stops of a closing joint that give", ".yy....", [](const Model& m, Places& out) { of_closing_extras(m, out, "stop_stiffness", stops_softly); }},
   {"damping of the stops of a closing joint", ".yo....", [](const Model& m, Places& out) { of_closing_extras(m, out, "stop_damping", damps_stops); }},
-  {"friction of a closing joint", ".......", [](const Model& m, Places& out) { of_closing_extras(m, out, "friction", rubs); }},
+  {"friction of a closing joint", ".y.....", [](const Model& m, Places& out) { of_closing_extras(m, out, "friction", rubs); }},
+  {"friction of a closing joint that falls with its rate", ".y.....", [](const Model& m, Places& out) { of_closing_extras(m, out, "friction", rubs_by_rate); }},
   {"tie", "yyy..yy", [](const Model& m, Places& out) {
      for (const Tie& t : m.ties()) out.push_back({"tie", t.name, ""}); }},
   {"tie whose place moves", "y......", [](const Model& m, Places& out) {
@@ -260,6 +264,9 @@ const Feature table[] = {
        if (!t.shift.is_zero() || !t.turn.is_zero()) out.push_back({"tie", t.name, t.shift.is_zero() ? "turn" : "shift"}); }},
   {"coupling of joints", ".yy....", [](const Model& m, Places& out) {
      for (const Coupling& c : m.couplings()) out.push_back({"coupling", c.name, ""}); }},
+  {"cam", ".yy....", [](const Model& m, Places& out) {
+     for (const Coupling& c : m.couplings())
+       if (c.profile) out.push_back({"coupling", c.name, "profile"}); }},
   {"stiffness of a coupling", ".yy....", [](const Model& m, Places& out) {
      for (const Coupling& c : m.couplings())
        if (!c.rigid()) out.push_back({"coupling", c.name, "stiffness"}); }},
@@ -388,6 +395,7 @@ const Feature table[] = {
   {"probe of the acceleration of a place", "tyy....", of_probes<Told::acceleration>, Told::acceleration},
   {"probe of the momentum of a body", "tyy....", of_probes<Told::momentum>, Told::momentum},
   {"probe of the momentum of all that moves", "tyy....", of_probes<Told::total_momentum>, Told::total_momentum},
+  {"probe of a coupling: force, gap", ".yy....", of_probes<Told::coupling>, Told::coupling},
   {"probe of a spring", "yyyyyyy", of_probes<Told::spring>, Told::spring},
   {"probe of gravity's, elastic or total energy", "yyyyyyy", of_probes<Told::potential>, Told::potential},
   {"probe of kinetic energy", "tyyyyyt", of_probes<Told::kinetic>, Told::kinetic},

@@ -22,6 +22,7 @@ using SpringId = Id<struct SpringTag>;
 using LoopId = Id<struct LoopTag>;
 using RiderId = Id<struct RiderTag>;
 using TieId = Id<struct TieTag>;
+using CouplingId = Id<struct CouplingTag>;
 using LoadId = Id<struct LoadTag>;  // of a model as written: point loads, then those along beams
 
 inline constexpr BodyId world{};  // the ground, where a body is expected

@@ -34,15 +34,20 @@ double end_slope(double h0, double h1, double d0, double d1) {
   return m;
 }
 
-std::vector<double> pchip_slopes(const std::vector<double>& x, const std::vector<double>& y) {
+std::vector<double> pchip_slopes(const std::vector<double>& x, const std::vector<double>& y, bool periodic) {
   const std::size_t n = x.size();
   std::vector<double> h(n - 1), d(n - 1), m(n, 0.0);
   for (std::size_t i = 0; i + 1 < n; ++i) h[i] = x[i + 1] - x[i], d[i] = (y[i + 1] - y[i]) / h[i];
   if (n == 2) return {d[0], d[0]};
-  for (std::size_t i = 1; i + 1 < n; ++i) {
-    if (d[i - 1] * d[i] <= 0) continue;  // an extremum stays one
-    const double w1 = 2 * h[i] + h[i - 1], w2 = h[i] + 2 * h[i - 1];
-    m[i] = (w1 + w2) / (w1 / d[i - 1] + w2 / d[i]);
+  const auto between = [&](std::size_t i, std::size_t k) {  // two segments
+    if (d[i] * d[k] <= 0) return 0.0;                       // an extremum stays one
+    const double w1 = 2 * h[k] + h[i], w2 = h[k] + 2 * h[i];
+    return (w1 + w2) / (w1 / d[i] + w2 / d[k]);
+  };
+  for (std::size_t i = 1; i + 1 < n; ++i) m[i] = between(i - 1, i);
+  if (periodic) {
+    m[0] = m[n - 1] = between(n - 2, 0);
+    return m;
   }
   m[0] = end_slope(h[0], h[1], d[0], d[1]);
   m[n - 1] = end_slope(h[n - 2], h[n - 3], d[n - 2], d[n - 3]);
@@ -63,6 +68,7 @@ struct Cubic {
     e = (m0 + m1 - 2 * d) / (h * h);
   }
   math::Dual at(double u) const { return {y + u * (m + u * (c + u * e)), m + u * (2 * c + u * 3 * e)}; }
+  double second(double u) const { return 2 * c + 6 * u * e; }
   double area(double u) const { return u * (y + u * (m / 2 + u * (c / 3 + u * e / 4))); }
 };
 
@@ -183,10 +189,14 @@ double integrate(const math::Program& f, double from, double to, double size, in
 
 }  // namespace
 
-Law Law::table(std::vector<double> x, std::vector<double> values) {
+Law Law::table(std::vector<double> x, std::vector<double> values, bool periodic) {
   check_points(x, values);
+  if (periodic && values.front() != values.back())
+    reject_points("expected one value where the periods join, got " + std::to_string(values.front()) +
+                  " first and " + std::to_string(values.back()) + " last");
   Data d;
-  d.slope = pchip_slopes(x, values);
+  d.slope = pchip_slopes(x, values, periodic);
+  d.periodic = periodic;
   d.x = std::move(x), d.y = std::move(values);
   d.area.assign(d.x.size(), 0.0);
   for (std::size_t i = 0; i + 1 < d.x.size(); ++i) {
@@ -210,16 +220,32 @@ Law Law::expression(math::Program program) {
   return law;
 }
 
-math::Dual Law::at(double x) const {
+double Law::turns_to(const Data& d, double& x) {
+  if (!d.periodic || !std::isfinite(x)) return 0;
+  const double period = d.x.back() - d.x.front(), turns = std::floor((x - d.x.front()) / period);
+  x -= turns * period;
+  return turns;
+}
+
+math::Jet Law::jet_at(double x) const {
   if (!data_) return {};
   const Data& d = *data_;
-  if (d.x.empty()) return d.program.evaluate_dual(&x);
+  if (d.x.empty()) return d.program.evaluate_jet(&x);
+  turns_to(d, x);
   const std::size_t last = d.x.size() - 1;
   for (const std::size_t end : {std::size_t{0}, last})
     if (end == 0 ? x < d.x[0] : x >= d.x[last])
-      return {d.y[end] + d.slope[end] * (x - d.x[end]), d.slope[end]};
+      return {d.y[end] + d.slope[end] * (x - d.x[end]), d.slope[end], 0};
   const std::size_t i = law_segment(d.x, x);
-  return Cubic(d.x[i + 1] - d.x[i], d.y[i], d.y[i + 1], d.slope[i], d.slope[i + 1]).at(x - d.x[i]);
+  const Cubic cubic(d.x[i + 1] - d.x[i], d.y[i], d.y[i + 1], d.slope[i], d.slope[i + 1]);
+  const math::Dual at = cubic.at(x - d.x[i]);
+  return {at.value, at.rate, cubic.second(x - d.x[i])};
+}
+
+math::Dual Law::at(double x) const {
+  if (data_ && data_->x.empty()) return data_->program.evaluate_dual(&x);
+  const math::Jet jet = jet_at(x);
+  return {jet.value, jet.rate};
 }
 
 double Law::value(double x) const {
@@ -229,6 +255,7 @@ double Law::value(double x) const {
 
 double Law::area_to(const Data& d, double x) {
   const std::size_t last = d.x.size() - 1;
+  if (const double turns = turns_to(d, x); turns != 0) return turns * d.area[last] + area_to(d, x);
   for (const std::size_t end : {std::size_t{0}, last})
     if (end == 0 ? x < d.x[0] : x >= d.x[last]) {
       const double u = x - d.x[end];

@@ -131,7 +131,15 @@ ModelError::ModelError(std::vector<Problem> problems)
 Model::Model(ModelParts parts) : parts_(std::move(parts)) {
   if (auto problems = find_problems(parts_); !problems.empty()) throw ModelError(std::move(problems));
   // Turned inertias are symmetric but for their last bits, which six moments cannot say.
-  for (Body& b : parts_.bodies) b.inertia.I = 0.5 * (b.inertia.I + b.inertia.I.transpose()).eval();
+  const auto symmetric = [](Inertia& x) { x.I = 0.5 * (x.I + x.I.transpose()).eval(); };
+  for (Body& b : parts_.bodies) {
+    symmetric(b.inertia);
+    if (!b.without_points) continue;
+    // Added anew, so that a body that was written down has the same bits when it is read again.
+    symmetric(*b.without_points);
+    b.inertia = *b.without_points;
+    for (const PointMass& p : b.point_masses) b.inertia += point_inertia(p);
+  }
   add_free_joints(parts_);
   reorder(parts_);
 }

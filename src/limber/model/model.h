@@ -29,6 +29,7 @@ struct Probe {
   SpringId spring;
   RiderId rider;
   TieId tie;
+  CouplingId coupling;
   BeamId beam;   // whose root is meant; of links also the beam that was cut into them, as written, …
   double s = 0;  // … and where along it, for its sections
   LoadId load;
@@ -154,6 +155,7 @@ class Model {
   const Section& operator[](SectionId id) const { return parts_.sections[id.value]; }
   const Spring& operator[](SpringId id) const { return parts_.springs[id.value]; }
   const Loop& operator[](LoopId id) const { return parts_.loops[id.value]; }
+  const Coupling& operator[](CouplingId id) const { return parts_.couplings[id.value]; }
   const Beam& operator[](BeamId id) const { return parts_.beams[id.value]; }
 
   // Poses of all bodies in the world at t = 0: where the joints' given motions begin, or their positions say.

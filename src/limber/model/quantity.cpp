@@ -20,6 +20,8 @@ const char* keys_of(Subject subject) {
       return "spring";
     case Subject::rider:
       return "rider";
+    case Subject::coupling:
+      return "coupling";
     case Subject::whole:
       break;
   }
@@ -66,6 +68,8 @@ std::string example_of(const QuantityInfo& row) {
         return "spring.";
       case Told::rider:
         return "rider.";
+      case Told::coupling:
+        return "coupling.";
       default:
         return subject_of(row.told) == Subject::place   ? "place."
                : subject_of(row.told) == Subject::whole ? ""

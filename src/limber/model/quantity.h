@@ -54,7 +54,9 @@ enum class Quantity : std::uint8_t {
   section_force,
   section_moment,
   contact_force,
-  contact_slip
+  contact_slip,
+  coupling_force,
+  coupling_gap
 };
 
 // What a method must know to tell a quantity: methods differ by these, never by single quantities
@@ -82,11 +84,12 @@ enum class Told : std::uint8_t {
   ledger,  // what was given and taken since the start
   total_momentum,
   contact,
-  touch  // what touches a body
+  touch,    // what touches a body
+  coupling  // of joints
 };
 
 // What a probe names: the key of its mapping; `whole`: nothing. A support is a joint, a tie or a beam.
-enum class Subject : std::uint8_t { place, joint, support, spring, rider, load, whole };
+enum class Subject : std::uint8_t { place, joint, support, spring, rider, load, coupling, whole };
 
 enum class Components : std::uint8_t {
   one,         // a column with the probe's name
@@ -153,6 +156,8 @@ inline constexpr QuantityInfo quantity_table[] = {
   {Quantity::section_moment, "section_moment", "section.moment", Told::section, Components::xyz, "N m", "", "that the part beyond turns with, in the axes of `rotation`: torque, bending, bending"},
   {Quantity::contact_force, "contact_force", "contact.force", Told::touch, Components::xyz, "N", "", "of all that touches the body, on it, world axes"},
   {Quantity::contact_slip, "contact_slip", "contact.slip", Told::touch, Components::one, "m/s", "", "the fastest of what slides along the body"},
+  {Quantity::coupling_force, "coupling_force", "force", Told::coupling, Components::one, "N m", "N", "of the coupling on its last coordinate (the follower of a cam, the first of a `sum`): what teeth, belt or profile push with"},
+  {Quantity::coupling_gap, "coupling_gap", "gap", Told::coupling, Components::one, "rad", "m", "how far that coordinate is ahead of where the coupling has it; 0 of a rigid one"},
 };
 // clang-format on
 
@@ -161,7 +166,7 @@ constexpr bool rows_are_in_order() {
   std::size_t at = 0;
   for (const QuantityInfo& row : quantity_table)
     if (static_cast<std::size_t>(row.quantity) != at++) return false;
-  return at == static_cast<std::size_t>(Quantity::contact_slip) + 1;
+  return at == static_cast<std::size_t>(Quantity::coupling_gap) + 1;
 }
 static_assert(rows_are_in_order());
 
@@ -194,6 +199,8 @@ constexpr Subject subject_of(Told told) {
       return Subject::spring;
     case Told::rider:
       return Subject::rider;
+    case Told::coupling:
+      return Subject::coupling;
     default:
       return Subject::whole;
   }
@@ -201,8 +208,8 @@ constexpr Subject subject_of(Told told) {
 constexpr Subject subject_of(Quantity quantity) { return subject_of(info_of(quantity).told); }
 constexpr bool is_of_section(Told told) { return told == Told::section || told == Told::section_force; }
 
-// "on", "joint", "spring", "rider", "load", "": the keys of a probe's mapping that say of what it is, blanks
-// between several of which one is needed.
+// "on", "joint", "spring", "rider", "load", "coupling", "": the keys of a probe's mapping that say of what it
+// is, blanks between several of which one is needed.
 const char* keys_of(Subject subject);
 
 bool has_word(const QuantityInfo& row, std::string_view word);

@@ -100,6 +100,10 @@ class Checker {
       non_negative("body", b.name, "linear_drag", b.linear_drag);
       non_negative("body", b.name, "angular_drag", b.angular_drag);
       if (b.friction) non_negative("body", b.name, "friction", *b.friction);
+      for (const PointMass& m : b.point_masses)
+        if (!(m.mass > 0) || !std::isfinite(m.mass) || !m.p.allFinite())
+          add("body", b.name, "point_masses",
+              fmt::format("expected a positive mass at a finite place, got {:.6g}", m.mass));
       check_inertia(b);
       for (const Shape& s : b.shapes) check_shape(b, s.geometry);
     }
@@ -362,6 +366,7 @@ class Checker {
         if (!std::isfinite(t.factor) || t.factor == 0)
           add("coupling", c.name, "", fmt::format("expected a factor that is not zero, got {}", t.factor));
       }
+      find_law_problems(c, problems_);
       if (c.offset) finite("coupling", c.name, "offset", *c.offset);
       if (c.stiffness && !(*c.stiffness > 0 && std::isfinite(*c.stiffness)))
         add("coupling", c.name, "stiffness", fmt::format("must be positive, got {}", *c.stiffness));
@@ -561,6 +566,10 @@ class Checker {
         case Subject::spring:
           if (!is_in(p.spring, parts_.springs))
             add("probe", p.name, "", "refers to a spring that does not exist");
+          break;
+        case Subject::coupling:
+          if (!is_in(p.coupling, parts_.couplings))
+            add("probe", p.name, "", "refers to a coupling that does not exist");
           break;
         case Subject::rider:
           if (!is_in(p.rider, parts_.riders))

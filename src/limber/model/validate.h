@@ -13,6 +13,7 @@ std::vector<Problem> find_problems(const ModelParts& parts);
 void find_law_problems(const char* kind, const std::string& name, JointKind joint, const JointLaw& law,
                        std::vector<Problem>& out);
 void find_law_problems(const Spring& spring, std::vector<Problem>& out);
+void find_law_problems(const Coupling& coupling, std::vector<Problem>& out);  // a cam
 void find_law_problems(const Bushing& bushing, int bodies, std::vector<Problem>& out);
 
 }  // namespace limber

@@ -140,4 +140,16 @@ void find_law_problems(const Bushing& x, int bodies, std::vector<Problem>& out) 
   check_matrix("damping", x.damping, p);
 }
 
+void find_law_problems(const Coupling& c, std::vector<Problem>& out) {
+  if (!c.profile) return;
+  LawProblems p("coupling", c.name, out);
+  if (c.terms.size() != 2 || c.terms[0].factor != 1 || c.terms[1].factor != -1)
+    p.add("profile", "a cam has two coordinates: a follower, 1, and a cam, -1");
+  const math::Jet at = c.profile.jet_at(0);
+  if (!std::isfinite(at.value) || !std::isfinite(at.rate) || !std::isfinite(at.second))
+    p.add("profile",
+          fmt::format("must have a value, a slope and a curvature at 0, got {:.6g}, {:.6g} and {:.6g}",
+                      at.value, at.rate, at.second));
+}
+
 }  // namespace limber

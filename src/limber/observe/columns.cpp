@@ -13,6 +13,13 @@ JointKind kind_of(const Model& model, const Probe& p) {
   return p.loop.valid() ? model[p.loop].kind : model[p.joint].kind;
 }
 
+// A coupling whose gap is a length.
+bool is_along(const Model& model, const Probe& p) {
+  if (!p.coupling.valid()) return false;
+  const Coupling::Term& t = model[p.coupling].terms.front();
+  return !is_rotational(model[t.joint].kind, t.dof);
+}
+
 // Up to six numbers.
 struct Values {
   double x[6] = {};
@@ -141,6 +148,10 @@ Values values_of(const Probe& p, const Source& source) {
       return source.drive(p.joint).work;
     case Quantity::load_work:
       return source.load_work(p.load);
+    case Quantity::coupling_force:
+      return source.coupling(p.coupling).force;
+    case Quantity::coupling_gap:
+      return source.coupling(p.coupling).gap;
     case Quantity::section_force:
       return source.section(p).force;
     case Quantity::section_moment:
@@ -197,7 +208,8 @@ void add_columns(const Model& model, const std::vector<Probe>& probes, result::L
         layout.scalars.push_back({count == 1 ? p.name : fmt::format("{}.{}", p.name, k),
                                   is_rotational(kind_of(model, p), k) ? row.unit : row.unit_along});
       else
-        layout.scalars.push_back({count == 1 ? p.name : p.name + axes[k], row.unit});
+        layout.scalars.push_back(
+            {count == 1 ? p.name : p.name + axes[k], is_along(model, p) ? row.unit_along : row.unit});
   }
 }
 

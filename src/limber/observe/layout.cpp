@@ -1,8 +1,19 @@
 #include "limber/observe/layout.h"
 
 #include "limber/math/so3.h"
+#include "limber/math/trig.h"
 
 namespace limber::observe {
+
+namespace {
+
+// A point mass is drawn as a ball of steel that weighs as much; nothing touches it.
+Shape ball_of(const PointMass& point) {
+  constexpr double steel = 7850;  // [kg/m³]
+  return {SphereShape{math::pow(point.mass / (4.0 / 3 * pi * steel), 1.0 / 3)}, Pose::translation(point.p)};
+}
+
+}  // namespace
 
 void add_bodies(const Model& model, result::Layout& layout) {
   std::vector<char> fixed(model.bodies().size());
@@ -11,6 +22,7 @@ void add_bodies(const Model& model, result::Layout& layout) {
     fixed[i] = joint.kind == JointKind::fixed && (!joint.parent.valid() || fixed[joint.parent.value] != 0);
     const Body& body = model.bodies()[i];
     layout.frames.push_back({body.name, body.shapes, body.color, fixed[i] != 0});
+    for (const PointMass& p : body.point_masses) layout.frames.back().shapes.push_back(ball_of(p));
   }
 }
 

@@ -28,6 +28,7 @@ MotionReading Source::given_motion(JointId) const { untold("what moves a joint")
 DriveReading Source::drive(JointId) const { untold("a drive"); }
 double Source::load_work(LoadId) const { untold("the work of a load"); }
 Vec3 Source::rider(RiderId) const { untold("a rider"); }
+CouplingReading Source::coupling(CouplingId) const { untold("a coupling"); }
 Ledger Source::ledger() const { untold("work and losses"); }
 ContactReading Source::contact() const { untold("contacts"); }
 

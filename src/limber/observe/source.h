@@ -39,6 +39,11 @@ struct SpringReading {
   double tension = 0;  // [N] of spring and damper
 };
 
+struct CouplingReading {
+  double force = 0;  // on its first term's coordinate [N·m or N]
+  double gap = 0;    // how far that is ahead [rad or m]
+};
+
 // Of a beam at a place: what the part beyond pulls and turns with.
 struct SectionReading {
   double tension = 0, curvature = 0, twist = 0, bending_moment = 0, torque = 0;
@@ -86,6 +91,7 @@ class Source {
   virtual double load_work(LoadId id) const;
   virtual SpringReading spring(SpringId id) const = 0;
   virtual Vec3 rider(RiderId id) const;
+  virtual CouplingReading coupling(CouplingId id) const;
 
   virtual result::Energy energy() const = 0;
   virtual Ledger ledger() const;

@@ -48,7 +48,7 @@ std::vector<char> driven_joints(const Fields& scene) {
 // it costs as many rows as it holds.
 std::array<int, 5> worth_of(const Joint& j, bool of_short_form, bool driven) {
   const bool starts = any_of(j, j.position) || any_of(j, j.velocity);
-  bool rubs = false;  // a closing joint cannot
+  bool rubs = false;  // what sticks is one row less in the tree
   for (int k = 0; k < dof_count(j.kind); ++k) rubs = rubs || j.law.rubs(k);
   return {of_short_form, driven || starts || rubs, 1,
           is_limited(j) || any_of(j, j.law.stiffness) || j.law.extras, 6 - dof_count(j.kind)};

@@ -108,7 +108,7 @@ std::optional<std::vector<std::vector<double>>> Reader::table_rows(const Node& n
                                                                    const TableKind& kind, bool& periodic) {
   const std::size_t before = diagnostics.size() + dropped, columns = kind.columns;
   const Fields fields(*this, node, kind.object, path, node.mark);
-  periodic = kind.object == ObjectType::function_table && fields.boolean("periodic");
+  periodic = fields.boolean("periodic");
   std::vector<std::vector<double>> rows;
   const auto check = [&](const Mark& mark, const Path& where, const std::string& file_name) {
     if (rows.size() < 2 || rows.back()[0] > rows[rows.size() - 2][0]) return true;
@@ -235,7 +235,13 @@ Law Reader::law(const Node& node, const Path& path, const Dimension& expected, c
     return {};
   }
   try {
-    return Law::table(std::move(x), std::move(y));
+    if (periodic && y.front() != y.back()) {
+      error(node, path,
+            fmt::format("a periodic law ends with the value that it begins with, got {:.6g} and {:.6g}",
+                        y.front(), y.back()));
+      return {};
+    }
+    return Law::table(std::move(x), std::move(y), periodic);
   } catch (const std::invalid_argument& e) {
     error(node, path, e.what());
     return {};

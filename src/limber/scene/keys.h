@@ -64,6 +64,8 @@ enum class ObjectType : unsigned char {
   polygon,
   body,
   shape,
+  solid,
+  point_mass,
   sphere,
   rod,
   hull,

@@ -173,10 +173,18 @@ std::vector<Object> body_objects() {
        "A rigid body: shapes, a mass, named points. Without a joint it floats freely.",
        join({geometry_keys(),
              {
-                 object_list("shapes", T::shape, "several shapes, each with its place in the body"),
-             },
-             mass_keys(),
-             {
+                 object_list("shapes", T::solid, "several shapes, each with its place in the body"),
+                 quantity("density", density, "of the shapes that have none of their own")
+                     .with(Range::positive)
+                     .otherwise("1000 kg/m3")
+                     .like("1240 kg/m3"),
+                 quantity("mass", mass,
+                          "of all shapes, without point masses: gives those without a density of their own "
+                          "theirs. Beside a density it counts, and must agree with it within 0.1 %")
+                     .with(Range::non_negative)
+                     .like("2 kg"),
+                 refer("material", "material", "gives the density").like("steel"),
+                 object_list("point_masses", T::point_mass, "added to all that is said of the mass above"),
                  vector("com", length, "centre of mass in the body; with `mass` and `inertia`")
                      .otherwise("[0, 0, 0]"),
                  vector("first_moment", first_moment,
@@ -204,12 +212,15 @@ std::vector<Object> body_objects() {
                      .otherwise("the scene's"),
              },
              look_keys()}),
-       {one_geometry_or_shapes(), {{"density", "mass", "material"}, false}, {{"com", "first_moment"}, false}},
+       {one_geometry_or_shapes(), {{"density", "material"}, false}, {{"com", "first_moment"}, false}},
        "",
        "bodies:\n"
        "  palm: {box: [40 mm, 40 mm, 10 mm], density: 1240 kg/m3, fixed: true, points: {left: [-15 mm, 0, 5 "
        "mm]}}\n"
-       "  ball: {sphere: 5 cm, mass: 1 kg, at: [0, 0, 2 m], velocity: [1 m/s, 0, 0]}\n"},
+       "  ball: {sphere: 5 cm, mass: 1 kg, at: [0, 0, 2 m], velocity: [1 m/s, 0, 0]}\n"
+       "  hammer: {shapes: [{cylinder: {radius: 1 cm, length: 30 cm}, density: 700 kg/m3},\n"
+       "                    {box: [9 cm, 3 cm, 3 cm], at: [0, 0, 15 cm], density: 7850 kg/m3}],\n"
+       "           point_masses: [{name: tag, mass: 5 g, at: [0, 0, -15 cm]}]}\n"},
       {T::shape,
        "shape",
        "A shape",
@@ -218,6 +229,36 @@ std::vector<Object> body_objects() {
        {one_geometry(true)},
        "",
        ""},
+      {T::solid,
+       "solid",
+       "A shape of a body",
+       "A shape with a density, a material or a mass of its own, or with the body's density.",
+       join({geometry_keys(),
+             pose_keys("its centre in the body", "turns the shape in the body"),
+             {quantity("density", density, "of this shape")
+                  .with(Range::positive)
+                  .otherwise("the body's")
+                  .like("7850 kg/m3"),
+              quantity("mass", mass, "of this shape").with(Range::non_negative).like("0.2 kg"),
+              refer("material", "material", "gives this shape's density").like("steel"),
+              boolean("hole",
+                      "is taken out of the others' mass: it lies within them, has the density of what "
+                      "it is cut from, and is neither drawn nor touched")}}),
+       {one_geometry(true), {{"density", "mass", "material"}, false}, {{"mass", "hole"}, false}},
+       "",
+       "bodies:\n  pulley: {density: 2700 kg/m3, shapes: [{cylinder: {radius: 5 cm, length: 2 cm}},\n"
+       "                                             {cylinder: {radius: 1 cm, length: 2 cm}, hole: "
+       "true}]}\n"},
+      {T::point_mass,
+       "point_mass",
+       "A point mass",
+       "A mass without size. A body may have nothing else: three that are not on a line make it turn as a "
+       "body.",
+       {text("name", "for a reader"), quantity("mass", mass, "").needed().with(Range::positive).like("50 g"),
+        vector("at", length, "in the body").otherwise("[0, 0, 0]").like("[0, 0, 30 cm]")},
+       {},
+       "",
+       "bodies:\n  bob: {point_masses: [{mass: 1 kg, at: [0, 0, -1 m]}]}\n"},
       {T::sphere,
        "sphere",
        "sphere",

@@ -308,14 +308,22 @@ std::vector<Object> load_objects() {
             ObjectType::none, 2}
             .like("[30 mm, 10 mm]"),
         boolean("crossed", "the belt is crossed: its wheels turn against each other"),
-        names("rack", "joint", "`[pinion, slide]`: slide = radius · pinion"),
+        names("rack", "joint",
+              "`[pinion, slide]`: slide = radius · pinion. Rack and pinion are two joints, a hinge and a "
+              "slide, and this between "
+              "them"),
         quantity("radius", length, "of a rack's pinion; negative: the other way").like("20 mm"),
         names("differential", "joint", "`[carrier, left, right]`: left + right = 2 · carrier"),
+        names("cam", "joint", "`[cam, follower]`: follower = profile(cam)"),
+        Key{"profile", Type::law,
+            "of a cam, by its coordinate `x`: an expression, or points (`periodic` for one that turns); see "
+            "[A law by points](#a-law-by-points)"}
+            .like("10 mm * (1 - cos(x))"),
         Key{"sum", Type::parameters,
             "any other: `{a: 1, b: -2, c: 0.5}` for a − 2 b + c/2 = offset, in rad and m"},
         quantity("offset", number,
                  "of what is right of = and left of it, as above, a length where b or slide is one")
-            .otherwise("so that it holds at t = 0"),
+            .otherwise("so that it holds at t = 0; of a cam 0"),
         quantity("stiffness", number, "of the teeth or the belt, by the last coordinate; N*m/rad or N/m")
             .with(Range::positive)
             .otherwise("rigid"),
@@ -323,10 +331,11 @@ std::vector<Object> load_objects() {
         quantity("backlash", number, "play between the flanks, by the last coordinate; needs a stiffness")
             .with(Range::non_negative)
             .otherwise("0")},
-       {{{"gear", "mimic", "belt", "rack", "differential", "sum"}, true}},
+       {{{"gear", "mimic", "belt", "rack", "differential", "cam", "sum"}, true}},
        "",
        "couplings:\n  gears: {gear: [shaft, wheel], ratio: -1/3}\n"
-       "  steering: {rack: [pinion, rod], radius: 8 mm, stiffness: 50 kN/m, backlash: 0.1 mm}\n"},
+       "  steering: {rack: [pinion, rod], radius: 8 mm, stiffness: 50 kN/m, backlash: 0.1 mm}\n"
+       "  valve: {cam: [shaft, stem], profile: 4 mm * (1 - cos(2*x))}\n"},
       {T::load,
        "load",
        "A load",
@@ -416,7 +425,8 @@ std::vector<Object> load_objects() {
        "row a line, numbers in SI separated by commas or blanks, and lies in the scene's folder.",
        {Key{"table", Type::vectors, "rows [x, force] or [v, force]"}.like(
             "[[-1 cm, -5 N], [0, 0], [1 cm, 20 N]]"),
-        text("file", "a CSV file with such rows").like("bumper.csv")},
+        text("file", "a CSV file with such rows").like("bumper.csv"),
+        boolean("periodic", "repeats; the last point has the first one's value")},
        {{{"table", "file"}, true}},
        "",
        ""},
@@ -440,7 +450,8 @@ std::vector<Object> load_objects() {
         refer("rider", "rider", "for the position of a rider"),
         refer("tie", "tie", "for the reaction of a tie"),
         refer("beam", "beam", "for the reaction at its root"),
-        refer("load", "load", "for the work of a load")},
+        refer("load", "load", "for the work of a load"),
+        refer("coupling", "coupling", "for quantities of a coupling")},
        {{{"on", "joint", "spring", "rider", "tie", "beam", "load"}, false}},
        "",
        "probes:\n  - finger.tip.position\n  - energy.total\n"

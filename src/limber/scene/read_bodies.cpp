@@ -66,18 +66,21 @@ std::optional<Shape> read_geometry(const Fields& fields) {
   return std::nullopt;
 }
 
+std::optional<Shape> read_placed_shape(const Fields& item) {
+  const Pose X = item.pose();
+  auto shape = read_geometry(item);
+  // A product with the identity would lose the signs of zeros.
+  if (shape) shape->X_BG = shape->X_BG.R.isIdentity(0) && shape->X_BG.p.isZero(0) ? X : X * shape->X_BG;
+  return shape;
+}
+
 }  // namespace
 
 std::vector<Shape> read_shapes(const Fields& fields) {
   std::vector<Shape> shapes;
   if (const auto shape = read_geometry(fields)) shapes.push_back(*shape);
   for_each_item(fields, "shapes", ObjectType::shape, [&](const Fields& item) {
-    const Pose X = item.pose();
-    if (auto shape = read_geometry(item)) {
-      // A product with the identity would lose the signs of zeros.
-      shape->X_BG = shape->X_BG.R.isIdentity(0) && shape->X_BG.p.isZero(0) ? X : X * shape->X_BG;
-      shapes.push_back(*shape);
-    }
+    if (auto shape = read_placed_shape(item)) shapes.push_back(std::move(*shape));
   });
   return shapes;
 }
@@ -102,56 +105,122 @@ Inertia explicit_inertia(const Fields& fields) {
   return Inertia::about_com(mass, fields.vector("com"), I);
 }
 
-// A body that moves needs a volume to take its mass from; ground must stand.
-void check_masses(const Fields& fields, const std::vector<Shape>& shapes) {
-  for (const Shape& s : shapes) {
-    if (fields.boolean("fixed")) return;
-    if (std::holds_alternative<HeightFieldShape>(s.geometry))
-      return fields.reader.error(fields.mark(), fields.path(),
-                                 "a height field stands still: add `fixed: true`");
-    const auto* mesh = std::get_if<MeshShape>(&s.geometry);
-    if (!mesh) continue;
-    if (!is_closed(*mesh->mesh))
-      return fields.reader.error(fields.mark(), fields.path(),
-                                 "the mesh is not closed, so that it has no volume: give mass and inertia");
-    if (!(volume(s.geometry) > 0))
-      return fields.reader.error(fields.mark(), fields.path(),
-                                 "the mesh is inside out: seen from outside, corners run counter-clockwise");
-  }
+// A shape of a body with what is said of its mass.
+struct Solid {
+  Shape shape;
+  std::optional<double> density{};  // its own, of a mass as well
+  double side = 1;                  // −1: a hole
+  double volume() const { return side * limber::volume(shape.geometry); }
+};
+
+std::optional<double> said_density(const Fields& fields) {
+  Reader& reader = fields.reader;
+  if (!fields.has("material")) return fields.quantity("density");
+  const Node& node = fields.node("material");
+  const auto found = node.is_scalar() ? reader.material_names.find(node.text) : reader.material_names.end();
+  if (found != reader.material_names.end()) return reader.parts.materials[found->second].density;
+  fields.error("material",
+               fmt::format("there is no material {}", node.is_scalar() ? quoted(node.text) : describe(node)));
+  return 1000;
 }
 
-Inertia read_inertia(const Fields& fields, const std::vector<Shape>& shapes) {
+// What moves needs a volume to take its mass from; ground must stand.
+void check_volume(const Fields& fields, const ShapeGeometry& geometry) {
+  const auto fail = [&](const char* why) { fields.reader.error(fields.mark(), fields.path(), why); };
+  if (std::holds_alternative<HeightFieldShape>(geometry))
+    return fail("a height field stands still: add `fixed: true`");
+  const auto* mesh = std::get_if<MeshShape>(&geometry);
+  if (!mesh) return;
+  if (!is_closed(*mesh->mesh))
+    return fail("the mesh is not closed, so that it has no volume: give mass and inertia");
+  if (!(volume(geometry) > 0))
+    fail("the mesh is inside out: seen from outside, corners run counter-clockwise");
+}
+
+// Of a body: its shape, or all of `shapes`.
+std::vector<Solid> read_solids(const Fields& fields) {
+  const bool by_volume = !fields.has("inertia") && !fields.boolean("fixed");
+  std::vector<Solid> out;
+  if (auto shape = read_geometry(fields)) {
+    if (by_volume) check_volume(fields, shape->geometry);
+    out.push_back({std::move(*shape)});
+  }
+  for_each_item(fields, "shapes", ObjectType::solid, [&](const Fields& item) {
+    auto shape = read_placed_shape(item);
+    if (!shape) return;
+    for (const char* key : {"density", "mass", "material", "hole"})
+      if (item.has(key) && fields.has("inertia"))
+        item.error(key, "the body has an inertia already: its shapes give none");
+    if (by_volume) check_volume(item, shape->geometry);
+    Solid solid{std::move(*shape), said_density(item), item.boolean("hole") ? -1.0 : 1.0};
+    if (item.has("mass")) solid.density = item.quantity("mass", 1) / solid.volume();
+    out.push_back(std::move(solid));
+  });
+  return out;
+}
+
+// Masses that are said twice agree within this: numbers of three digits and more do.
+constexpr double same_mass = 1e-3;
+
+// The density of solids that have none of their own.
+double common_density(const Fields& fields, const std::vector<Solid>& solids) {
+  const auto said = said_density(fields);
+  if (said && std::all_of(solids.begin(), solids.end(), [](const Solid& s) { return s.density.has_value(); }))
+    fields.error(fields.has("density") ? "density" : "material",
+                 "every shape has a density or mass of its own");
+  if (!fields.has("mass")) return said.value_or(1000);
+  const double mass = fields.quantity("mass", 1);
+  double own = 0, free = 0;  // mass of those that have a density, volume of those that have none
+  for (const Solid& s : solids) (s.density ? own : free) += s.density.value_or(1) * s.volume();
+  const double by_density = own + said.value_or(0) * free;
+  if ((said || free == 0) && std::abs(by_density - mass) > same_mass * mass)
+    fields.error("mass",
+                 fmt::format("the shapes have {:.6g} kg by their densities, and the mass is {:.6g} kg",
+                             by_density, mass));
+  else if (free > 0 && mass < own)
+    fields.error("mass", fmt::format("the shapes with a density or mass of their own have {:.6g} kg already, "
+                                     "and all together {:.6g} kg",
+                                     own, mass));
+  return free == 0 ? 0 : std::max(0.0, mass - own) / free;
+}
+
+void expect_mass(const Fields& fields) {
+  const bool given = fields.has("shapes") || fields.nearly_has("box") || fields.nearly_has("sphere") ||
+                     fields.nearly_has("cylinder") || fields.nearly_has("capsule") || fields.has("hull") ||
+                     fields.has("mesh") || fields.has("height_field") || fields.nearly_has("hull") ||
+                     fields.nearly_has("mesh") || fields.nearly_has("height_field") ||
+                     fields.nearly_has("shapes") || fields.nearly_has("point_masses");
+  if (!fields.boolean("fixed") && !given && (fields.self().is_map() || fields.self().kind == NodeKind::null))
+    fields.reader.error(fields.mark(), fields.path(),
+                        "needs a shape (box, sphere, …), or mass and inertia, or point_masses");
+}
+
+Inertia read_inertia(const Fields& fields, const std::vector<Solid>& solids) {
   if (fields.has("inertia")) return explicit_inertia(fields);
   for (const char* key : {"com", "first_moment"})
     if (fields.has(key))
       fields.error(key, "a centre of mass needs an inertia beside it; else it follows from the shapes");
-  if (shapes.empty()) {
-    const bool given = fields.has("shapes") || fields.nearly_has("box") || fields.nearly_has("sphere") ||
-                       fields.nearly_has("cylinder") || fields.nearly_has("capsule") || fields.has("hull") ||
-                       fields.has("mesh") || fields.has("height_field") || fields.nearly_has("hull") ||
-                       fields.nearly_has("mesh") || fields.nearly_has("height_field") ||
-                       fields.nearly_has("shapes");
-    if (!fields.boolean("fixed") && !given &&
-        (fields.self().is_map() || fields.self().kind == NodeKind::null))
-      fields.reader.error(fields.mark(), fields.path(),
-                          "needs a shape (box, sphere, …), or mass and inertia");
+  if (solids.empty() && fields.has("point_masses")) {
+    for (const char* key : {"mass", "density", "material"})
+      if (fields.has(key)) fields.error(key, "needs a shape or an inertia; point masses have their own");
+    return {};
+  }
+  if (solids.empty()) expect_mass(fields);
+  // Nothing, ground, or a fault that has been reported.
+  if (std::all_of(solids.begin(), solids.end(), [](const Solid& s) { return !(s.volume() > 0); }))
     return Inertia::about_com(1, Vec3::Zero(), Mat3::Identity());
-  }
-  check_masses(fields, shapes);
-  if (std::all_of(shapes.begin(), shapes.end(), [](const Shape& s) { return !(volume(s.geometry) > 0); }))
-    return Inertia::about_com(1, Vec3::Zero(),
-                              Mat3::Identity());  // ground, or a fault that has been reported
-  double density = 0;
-  if (const auto given = read_density(fields)) {
-    density = *given;
-  } else {
-    double total = 0;
-    for (const Shape& s : shapes) total += volume(s.geometry);
-    density = fields.quantity("mass", 1) / total;
-  }
+  const double density = common_density(fields, solids);
   Inertia inertia;
-  for (const Shape& s : shapes) inertia += solid_inertia(s, density);
+  for (const Solid& s : solids) inertia += solid_inertia(s.shape, s.side * s.density.value_or(density));
+  if (inertia.m < 0) fields.error("shapes", "its holes take out more than there is");
   return inertia;
+}
+
+void read_point_masses(const Fields& fields, Body& body) {
+  for_each_item(fields, "point_masses", ObjectType::point_mass, [&](const Fields& item) {
+    add_point_mass(body,
+                   {item.has("name") ? item.text("name") : "", item.quantity("mass", 1), item.vector("at")});
+  });
 }
 
 void read_points(const Fields& fields, Body& body) {
@@ -175,15 +244,8 @@ void read_points(const Fields& fields, Body& body) {
 }  // namespace
 
 std::optional<double> read_density(const Fields& fields) {
-  Reader& reader = fields.reader;
   if (fields.has("mass")) return std::nullopt;
-  if (!fields.has("material")) return fields.quantity("density", 1000);
-  const Node& node = fields.node("material");
-  const auto found = node.is_scalar() ? reader.material_names.find(node.text) : reader.material_names.end();
-  if (found != reader.material_names.end()) return reader.parts.materials[found->second].density;
-  fields.error("material",
-               fmt::format("there is no material {}", node.is_scalar() ? quoted(node.text) : describe(node)));
-  return 1000;
+  return said_density(fields).value_or(1000);
 }
 
 std::optional<Color> read_color(const Fields& fields) {
@@ -213,8 +275,11 @@ void read_bodies(const Fields& scene) {
     if (!reader.claim_entities(1, fields.mark(), fields.path())) return;
     Body body;
     body.name = name;
-    body.shapes = read_shapes(fields);
-    body.inertia = read_inertia(fields, body.shapes);
+    const std::vector<Solid> solids = read_solids(fields);
+    body.inertia = read_inertia(fields, solids);
+    for (const Solid& s : solids)
+      if (s.side > 0) body.shapes.push_back(s.shape);
+    read_point_masses(fields, body);
     body.color = read_color(fields);
     body.linear_drag = fields.quantity("linear_drag", 0);
     body.angular_drag = fields.quantity("angular_drag", 0);

@@ -6,7 +6,7 @@
 namespace limber::scene {
 namespace {
 
-constexpr const char* kinds[] = {"gear", "mimic", "belt", "rack", "differential"};
+constexpr const char* kinds[] = {"gear", "mimic", "belt", "rack", "differential", "cam"};
 
 // "slider.1": joint and coordinate; a name alone: its only coordinate, −1 if it has several.
 struct Coordinate {
@@ -34,6 +34,7 @@ class CouplingReader {
     if (fields_.has("sum")) read_sum();
     refuse_strangers();
     if (out_.terms.empty()) return;
+    if (fields_.has("cam") && out_.terms.size() == 2) read_profile();
     const Joint& j = reader_.parts.joints[out_.terms.front().joint.value];
     const bool turns = is_rotational(j.kind, out_.terms.front().dof);
     out_.offset = measured("offset", dof_dimension(Role::coordinate, turns), Range::any);
@@ -102,7 +103,26 @@ class CouplingReader {
       if (!radii) return {-1, 1};
       return {(fields_.boolean("crossed") ? 1 : -1) * (*radii)[0] / (*radii)[1], 1};
     }
+    if (kind == "cam") {
+      if (!fields_.has("profile"))
+        fields_.error("cam", "needs a profile: follower = profile(x) at x of the cam");
+      return {-1, 1};
+    }
     return {-2, 1, 1};  // differential
+  }
+
+  // By x of the cam, in what its follower is measured in.
+  void read_profile() {
+    if (!fields_.has("profile")) return;
+    const auto dimension_of = [&](const Coupling::Term& t) {
+      return dof_dimension(Role::coordinate, is_rotational(reader_.parts.joints[t.joint.value].kind, t.dof));
+    };
+    const std::size_t before = reader_.diagnostics.size();
+    out_.profile = reader_.law(fields_.node("profile"), fields_.path("profile"), dimension_of(out_.terms[0]),
+                               {"x", dimension_of(out_.terms[1])});
+    const bool by_x = out_.profile && (out_.profile.is_table() || out_.profile.program().depends_on(0));
+    if (!by_x && reader_.diagnostics.size() == before)
+      fields_.error("profile", "expected a law of x, the cam's coordinate: a constant moves nothing");
   }
 
   void read_kind(const char* kind) {
@@ -145,6 +165,7 @@ class CouplingReader {
     only_with("radii", {"belt"});
     only_with("crossed", {"belt"});
     only_with("radius", {"rack"});
+    only_with("profile", {"cam"});
   }
 
   const Fields& fields_;

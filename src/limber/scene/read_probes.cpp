@@ -52,6 +52,11 @@ bool resolve_load(const Reader& reader, std::string_view name, Probe& probe) {
   return probe.load.valid();
 }
 
+bool resolve_coupling(const Reader& reader, std::string_view name, Probe& probe) {
+  probe.coupling = CouplingId{index_of(reader.parts.couplings, name)};
+  return probe.coupling.valid();
+}
+
 // What is held by a joint, a tie, or at a beam's root: one of them alone.
 bool resolve_support(const Reader& reader, std::string_view name, Probe& probe, std::string& note) {
   const int found = int(resolve_joint(reader, name, probe)) + int(resolve_tie(reader, name, probe)) +
@@ -84,6 +89,8 @@ bool resolve(const Reader& reader, const QuantityInfo& row, std::string_view sub
       return resolve_support(reader, subject, probe, note);
     case Subject::load:
       return resolve_load(reader, subject, probe);
+    case Subject::coupling:
+      return resolve_coupling(reader, subject, probe);
     case Subject::rider: {
       const auto found = reader.rider_names.find(subject);
       if (found != reader.rider_names.end()) probe.rider = RiderId{found->second};
@@ -112,6 +119,7 @@ std::string suggestion_for(const Reader& reader, Subject subject, std::string_vi
     case Subject::spring:
       return reader.suggest_spring(name);
     case Subject::load:
+    case Subject::coupling:
     case Subject::whole:
       break;
   }
@@ -223,7 +231,7 @@ void read_probe_object(Reader& reader, const Node& node, const Path& path) {
   const Subject subject = subject_of(row.told);
   const std::string wanted = fmt::format(" {} ", keys_of(subject));
   int given = 0;
-  for (const char* key : {"on", "joint", "tie", "beam", "spring", "rider", "load"}) {
+  for (const char* key : {"on", "joint", "tie", "beam", "spring", "rider", "load", "coupling"}) {
     if (!fields.has(key)) continue;
     if (wanted.find(fmt::format(" {} ", key)) == std::string::npos)
       return fields.error(key, "does not fit the quantity");
@@ -238,12 +246,16 @@ void read_probe_object(Reader& reader, const Node& node, const Path& path) {
     const auto at = fields.place("on");
     if (!at) return;
     probe.at = *at;
-  } else if (fields.has("tie") || fields.has("beam") || fields.has("load")) {
-    const char* key = fields.has("tie") ? "tie" : fields.has("beam") ? "beam" : "load";
+  } else if (fields.has("tie") || fields.has("beam") || fields.has("load") || fields.has("coupling")) {
+    const char* key = fields.has("tie")    ? "tie"
+                      : fields.has("beam") ? "beam"
+                      : fields.has("load") ? "load"
+                                           : "coupling";
     const Node& name = fields.node(key);
     const bool found = name.is_scalar() && (*key == 't'   ? resolve_tie(reader, name.text, probe)
                                             : *key == 'b' ? resolve_beam(reader, name.text, probe)
-                                                          : resolve_load(reader, name.text, probe));
+                                            : *key == 'l' ? resolve_load(reader, name.text, probe)
+                                                          : resolve_coupling(reader, name.text, probe));
     if (!found) return fields.error(key, fmt::format("there is no {} {}", key, quoted(name.text)));
   } else if (subject == Subject::joint || subject == Subject::support) {
     const Node& name = fields.node("joint");

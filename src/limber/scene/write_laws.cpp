@@ -13,7 +13,7 @@ std::string law_text(const Law& law, const char* variable) {
   std::string rows;
   for (std::size_t i = 0; i < law.points().size(); ++i)
     rows += fmt::format("{}[{}, {}]", i == 0 ? "" : ", ", number(law.points()[i]), number(law.values()[i]));
-  return Flow().add("table", "[" + rows + "]").str();
+  return Flow().add("table", "[" + rows + "]").add_if(law.is_periodic(), "periodic", "true").str();
 }
 
 namespace {
@@ -42,6 +42,17 @@ void add_extras(Flow& flow, int n, const JointExtras& e) {
                   .add("dynamic", list(e.friction_dynamic, n))
                   .add("velocity", list(e.friction_velocity, n))
                   .str());
+}
+
+std::string point_masses_text(const Body& body) {
+  std::string out;
+  for (const PointMass& p : body.point_masses)
+    out += (out.empty() ? "" : ", ") + Flow()
+                                           .add_if(!p.name.empty(), "name", text_scalar(p.name))
+                                           .add("mass", number(p.mass))
+                                           .add("at", list(p.p, 3))
+                                           .str();
+  return "[" + out + "]";
 }
 
 std::string matrix_text(const Mat6& A) {

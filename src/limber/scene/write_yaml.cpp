@@ -245,8 +245,9 @@ class Writer {
     if (!model_.bodies().empty()) line("bodies:");
     for (const Body& b : model_.bodies()) {
       Flow flow;
-      add_inertia(flow, b.inertia);
+      add_inertia(flow, b.without_points.value_or(b.inertia));
       std::string shapes, points;
+      flow.add_if(!b.point_masses.empty(), "point_masses", point_masses_text(b));
       for (const Shape& s : b.shapes) shapes += (shapes.empty() ? "" : ", ") + shape_text(s);
       for (const NamedPoint& p : b.points)
         points += fmt::format("{}{}: {}", points.empty() ? "" : ", ", p.name, vector(p.p));
@@ -433,14 +434,18 @@ class Writer {
   void couplings() {
     if (!model_.couplings().empty()) line("couplings:");
     for (const Coupling& c : model_.couplings()) {
-      Flow sum;
-      for (const Coupling::Term& t : c.terms) {
+      const auto coordinate = [&](const Coupling::Term& t) {
         const Joint& j = model_[t.joint];
-        const std::string name = dof_count(j.kind) > 1 ? fmt::format("{}.{}", j.name, t.dof) : j.name;
-        sum.add(text_scalar(name).c_str(), number(t.factor));
+        return text_scalar(dof_count(j.kind) > 1 ? fmt::format("{}.{}", j.name, t.dof) : j.name);
+      };
+      Flow flow, sum;
+      if (c.profile) {
+        flow.add("cam", fmt::format("[{}, {}]", coordinate(c.terms[1]), coordinate(c.terms[0])));
+        flow.add("profile", law_text(c.profile, "x"));
+      } else {
+        for (const Coupling::Term& t : c.terms) sum.add(coordinate(t).c_str(), number(t.factor));
+        flow.add("sum", sum.str());
       }
-      Flow flow;
-      flow.add("sum", sum.str());
       if (c.offset) flow.add("offset", number(*c.offset));
       if (c.stiffness) flow.add("stiffness", number(*c.stiffness));
       flow.add_if(c.damping > 0, "damping", number(c.damping));
@@ -574,6 +579,7 @@ class Writer {
       if (p.tie.valid()) flow.add("tie", model_.ties()[p.tie.value].name);
       if (p.beam.valid()) flow.add("beam", model_[p.beam].name);
       if (p.load.valid()) flow.add("load", load_name(p.load));
+      if (p.coupling.valid()) flow.add("coupling", model_[p.coupling].name);
       line("  - " + flow.str());
     }
   }
