@@ -127,6 +127,10 @@ def smooth(scene):
             j.get("drive", {}).get("servo", {}).pop("max_force", None)
     for s in out.get("springs", {}).values():
         s.pop("tension_only", None)
+    for c in out.get("controllers", {}).values():
+        c.pop("limits", None)
+    if any("stop" in e for e in out.get("events", {}).values()):  # at other times by other integrators
+        out.pop("events")
     jumps = lambda v: v.replace("if(t < 0.1, 0, 1)", "sin(4*t)") if isinstance(v, str) and "if(" in v else v
     replace_tables(out, lambda rows: rows[0][1:])
     for path, value in list(kinds.walk(out)):

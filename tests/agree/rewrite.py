@@ -9,6 +9,7 @@ import math
 
 import kinds
 import vec
+from draw_controls import names_in_controls
 from machine import Unclear
 from rewrite_frames import framed, joined, reframed, reopened, reversed_axis, split
 from rewrite_world import mirrored, scaled, turned
@@ -22,6 +23,8 @@ def threads(scene, rng):
 
 
 def denser(scene, rng):
+    if any("stop" in e for e in scene.get("events", {}).values()):
+        raise Unclear("its last frame is where it stops")
     out = copy.deepcopy(scene)
     out["run"]["frame"] = scene["run"]["frame"] / 2
     if abs(out["run"]["frame"] / scene["run"]["step"] % 1) > 1e-9:
@@ -29,12 +32,13 @@ def denser(scene, rng):
     return Rewritten(out, exact=True, every=2)
 
 
-SECTIONS = ("materials", "sections", "bodies", "joints", *kinds.SHORT_FORMS, "beams", "springs", "loops", "ties", "loads", "riders")
+SECTIONS = ("materials", "sections", "bodies", "joints", *kinds.SHORT_FORMS, "beams", "springs", "loops", "ties", "loads", "riders", "controllers",
+            "events")
 
 
 # Keys whose text names something.
 NAMING = ("on", "along", "between", "parent", "child", "a", "b", "to", "from", "material", "section", "beam", "joint", "spring",
-          "rider", "ends")
+          "rider", "ends", "drive", "load", "controller")
 
 
 def renamed(scene, rng):
@@ -110,7 +114,7 @@ def expressions(scene, rng):
 
 def repeated(scene, rng):
     """A load as three of a third each, by `repeat`."""
-    names = list(scene.get("loads", {}))
+    names = [n for n in scene.get("loads", {}) if n not in names_in_controls(scene)]
     if not names:
         raise Unclear("no load")
     name = rng.choice(names)

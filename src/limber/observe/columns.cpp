@@ -1,7 +1,5 @@
 #include "limber/observe/columns.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "limber/math/so3.h"
@@ -149,18 +147,13 @@ Values values_of(const Probe& p, const Source& source) {
   return 0.0;
 }
 
-// What every run writes down that knows it.
-bool is_usual(Told told, const Model& model) {
-  return told == Told::kinetic || told == Told::potential || told == Told::ledger ||
-         (told == Told::contact && model.contact());
-}
-
 }  // namespace
 
 std::vector<Probe> columns_for(const Model& model, Question question) {
   std::vector<Probe> always;
   for (const QuantityInfo& row : quantity_table)
-    if (!is_static(question) && is_usual(row.told, model) && answer(row.told, question) == Answer::honoured) {
+    if (!is_static(question) && is_usual(row.told, model.contact().has_value()) &&
+        answer(row.told, question) == Answer::honoured) {
       Probe p;
       p.name = row.words, p.quantity = row.quantity;
       always.push_back(std::move(p));
@@ -188,17 +181,8 @@ int column_count(const Model& model, const Probe& probe) {
 }
 
 void add_columns(const Model& model, const std::vector<Probe>& probes, result::Layout& layout) {
-  constexpr const char* axes[] = {".x", ".y", ".z"};
-  for (const Probe& p : probes) {
-    const QuantityInfo& row = info_of(p.quantity);
-    const int count = column_count(model, p);
-    for (int k = 0; k < count; ++k)
-      if (row.components == Components::coordinates)
-        layout.scalars.push_back({count == 1 ? p.name : fmt::format("{}.{}", p.name, k),
-                                  is_rotational(kind_of(model, p), k) ? row.unit : row.unit_along});
-      else
-        layout.scalars.push_back({count == 1 ? p.name : p.name + axes[k], row.unit});
-  }
+  for (const Probe& p : probes)
+    for (Column& c : columns_of(model.parts(), p)) layout.scalars.push_back({std::move(c.name), c.unit});
 }
 
 std::size_t put_columns(const Model& model, const std::vector<Probe>& probes, const Source& source,

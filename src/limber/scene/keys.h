@@ -106,6 +106,11 @@ enum class ObjectType : unsigned char {
   contact,
   friction_pair,
   plane,
+  controller,
+  event,
+  passing,
+  release,
+  switching,
   run  // and after it the mappings in it, see run_object()
 };
 
