@@ -261,14 +261,15 @@ std::vector<FeatureCase> feature_cases() {
   const std::string gears = "couplings:\n  gears:\n    gear: [roota, rootb]\n    ratio: -2\n",
                     teeth = gears + "    stiffness: 3 N*m/rad\n";
   // What happens by controllers and events; the arm is shaken from the start.
-  const auto with_event = [&](const std::string& event) { return "events:\n  e:\n    at: 0.1 s\n" + event; };
+  const auto with_event = [](const std::string& event, const std::string& at = "0.1 s") {
+    return "events:\n  e:\n    at: " + at + "\n" + event;
+  };
   const std::string cable = "springs:\n  k: {between: [world, arm], stiffness: 300 N/m, rest_length: 2 cm}\n";
   add("controller of a joint",
       arm(sprung, "", "controllers:\n  §c: {joint: root, reads: root.angle, target: 0.3, kp: 8 N*m/rad}\n"),
       arm(sprung));
   add("event that stops the run", arm(sprung, "", with_event("    stop: §true\n")), arm(sprung));
-  add("event that stops the run", cord("", with_event("    stop: §true\n").replace(16, 9, "at: 10 ms")),
-      cord(""));
+  add("event that stops the run", cord("", with_event("    stop: §true\n", "10 ms")), cord(""));
   add("event that releases a joint, a tie or a coupling",
       arm(sprung, "", with_event("    release: §{joint: root}\n")), arm(sprung));
   add("event that releases a joint, a tie or a coupling",
@@ -276,7 +277,7 @@ std::vector<FeatureCase> feature_cases() {
   add("event that releases a spring", arm(sprung, "", cable + with_event("    release: §{spring: k}\n")),
       arm(sprung, "", cable));
   add("event that releases a clamp of a beam",
-      cord("    clamps: [{at: 1}]\n", with_event("    release: §{beam: cord}\n").replace(16, 9, "at: 10 ms")),
+      cord("    clamps: [{at: 1}]\n", with_event("    release: §{beam: cord}\n", "10 ms")),
       cord("    clamps: [{at: 1}]\n"));
   add("event that switches a drive, a spring, a load or a controller off",
       arm(sprung, "", with_event("    switch: §{load: shake, on: false}\n")), arm(sprung));
