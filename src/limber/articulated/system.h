@@ -159,7 +159,7 @@ struct CompiledDrive {
   Drive drive;
   int control = -1;
   ControllerReads reads = ControllerReads::samples;
-  Controller law;
+  Controller law{};
 };
 
 struct CompiledMotion {
