@@ -8,9 +8,10 @@ import json
 import kinds
 
 ORDER = ("title", "gravity", "parameters", "materials", "sections", "bodies", "joints", *kinds.SHORT_FORMS, "beams", "springs",
-         "loops", "ties", "loads", "riders", "wind", "contact", "drives", "motions", "changes", "probes", "run")
+         "loops", "ties", "loads", "riders", "wind", "contact", "drives", "motions", "changes", "probes", "controllers", "events",
+         "run")
 NAMED = {"parameters", "materials", "sections", "bodies", "joints", *kinds.SHORT_FORMS, "beams", "springs", "loops", "ties",
-         "loads", "riders"}
+         "loads", "riders", "controllers", "events"}
 
 
 def write(scene, head=()):
