@@ -15,6 +15,7 @@ set(LIMBER_PUBLIC_HEADERS
   math/types.h
   model/beam.h
   model/body.h
+  model/control.h
   model/coupling.h
   model/features.h
   model/ids.h
@@ -65,6 +66,7 @@ set(LIMBER_PUBLIC_HEADERS
   thread/thread.h
   sim/compare.h
   sim/equilibrium.h
+  sim/happening.h
   sim/live.h
   sim/method_table.h
   sim/methods.h

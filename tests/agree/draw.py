@@ -6,6 +6,7 @@ What a method refuses by its row of docs/methods.md is not drawn for it (`Takes`
 import math
 import random
 
+import draw_controls
 import draw_couplings
 import kinds
 import vec
@@ -389,7 +390,8 @@ def finish(rng, scene, takes):
             run["solver"] = rng.choice(["gaba", "pcg", "pcg_rows", "dense"])
         if some(rng, 0.1):
             run["error"] = 10 ** rng.uniform(-6, -3)
-        if some(rng, 0.1) and "friction" not in repr((scene["joints"], scene["loops"])):
+        draw_controls.add_controls(rng, scene)
+        if some(rng, 0.1) and "friction" not in repr((scene["joints"], scene["loops"])) and "controllers" not in scene:
             run["from"] = "static"
     if takes.method == "rom":
         run["rom"] = {"ends": ends(rng, scene)}

@@ -132,6 +132,10 @@ def smooth(scene):
         if isinstance(c.get("profile"), dict):  # its curvature jumps at the points
             (x, y), far = c["profile"]["table"][-2:]
             c["profile"] = f"{y / x!r}*x + {(far[1] / far[0] - y / x) / far[0]!r}*x^2"
+    for c in out.get("controllers", {}).values():
+        c.pop("limits", None)
+    if any("stop" in e for e in out.get("events", {}).values()):  # at other times by other integrators
+        out.pop("events")
     jumps = lambda v: v.replace("if(t < 0.1, 0, 1)", "sin(4*t)") if isinstance(v, str) and "if(" in v else v
     replace_tables(out, lambda rows: rows[0][1:])
     for path, value in list(kinds.walk(out)):

@@ -25,7 +25,7 @@ ACTING = {"materials": {"E", "density"}, "sections": {"circle", "outer", "width"
           "joints": {"stiffness", "damping", "rest", "preload", "position", "velocity", "target", "kp", "kd", "force", "pitch"},
           "loops": {"stiffness", "damping"}, "springs": {"stiffness", "damping", "rest_length"},
           "loads": {"force", "moment", "force_per_length"}, "gravity": {"gravity"}, "bodies": {"mass", "density", "linear_drag"},
-          "couplings": {"ratio", "radius"}, "bushings": {"stiffness", "damping"},
+          "couplings": {"ratio", "radius"}, "bushings": {"stiffness", "damping"}, "controllers": {"kp", "target"},
           "wind": {"velocity"}, "beams": {"damping", "air_damping", "velocity"},
           **{section: {"stiffness", "damping", "mass", "density", "length", "spacing", "linear_drag"} for section in kinds.SHORT_FORMS}}
 MOVING = {"damping", "velocity", "kd", "linear_drag", "air_damping"}  # what a rest does not know

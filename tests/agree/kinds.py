@@ -43,6 +43,8 @@ KEYS = {
     "wind": {"velocity": SPEED, "air_density": DENSITY, "drag_coefficient": NUMBER, "ramp": TIME},
     "contact": {"friction": NUMBER, "at": LENGTH, "normal": NUMBER, "restitution": NUMBER},
     "changes": {"at": TIME},
+    "controllers": {"period": TIME},
+    "events": {"at": TIME, "delay": TIME},
     "probes": {"on": LENGTH},
     "run": {"time": TIME, "step": TIME, "frame": TIME, "substep": TIME, "force": FORCE, "moment": TORQUE},
 }
@@ -107,6 +109,14 @@ def dimension(scene, path):
             after = path[path.index(key) + 1:]
             sliding = SLIDES.get(entry["type"], set())
             return (SLIDING if (after[0] if after and entry["type"] in SLIDES and entry["type"] != "prismatic" else 0) in sliding else TURNING)[key]
+    if section == "controllers" and len(path) > 2 and path[2] in ("target", "kp", "ki", "kd", "limits"):
+        entry = scene[section][path[1]]
+        table = SLIDING if scene["joints"][entry["joint"]]["type"] == "prismatic" else TURNING
+        d = table[{"ki": "kp", "limits": "force"}.get(path[2], path[2])]  # it reads a joint of its own kind
+        return (d[0], d[1], d[2] - 1) if path[2] == "ki" else d
+    if section == "events" and len(path) > 3 and path[2] == "when":
+        reads = scene[section][path[1]]["when"]["reads"]
+        return probe_dimension(scene, next(p for p in scene["probes"] if p["name"] == reads))
     table = KEYS.get(section, {})
     return next((table[k] for k in reversed(path) if isinstance(k, str) and k in table), None)
 

@@ -9,6 +9,7 @@ import math
 
 import kinds
 import vec
+from draw_controls import names_in_controls
 from machine import Unclear
 from rewrite_couplings import KINDS
 from rewrite_frames import framed, joined, reframed, reopened, reversed_axis, split
@@ -23,6 +24,8 @@ def threads(scene, rng):
 
 
 def denser(scene, rng):
+    if any("stop" in e for e in scene.get("events", {}).values()):
+        raise Unclear("its last frame is where it stops")
     out = copy.deepcopy(scene)
     out["run"]["frame"] = scene["run"]["frame"] / 2
     if abs(out["run"]["frame"] / scene["run"]["step"] % 1) > 1e-9:
@@ -31,12 +34,12 @@ def denser(scene, rng):
 
 
 SECTIONS = ("materials", "sections", "bodies", "joints", *kinds.SHORT_FORMS, "beams", "springs", "couplings", "bushings", "loops", "ties",
-            "loads", "riders")
+            "loads", "riders", "controllers", "events")
 
 
 # Keys whose text names something.
 NAMING = ("on", "along", "between", "parent", "child", "a", "b", "to", "from", "material", "section", "beam", "joint", "spring",
-          "rider", "ends", "coupling", *KINDS)
+          "rider", "ends", "coupling", "drive", "load", "controller", *KINDS)
 
 
 def renamed(scene, rng):
@@ -112,7 +115,7 @@ def expressions(scene, rng):
 
 def repeated(scene, rng):
     """A load as three of a third each, by `repeat`."""
-    names = list(scene.get("loads", {}))
+    names = [n for n in scene.get("loads", {}) if n not in names_in_controls(scene)]
     if not names:
         raise Unclear("no load")
     name = rng.choice(names)

@@ -4,6 +4,7 @@ import copy
 
 import kinds
 import vec
+from draw_controls import names_in_controls
 from machine import Unclear
 from rewrite_couplings import joints_of, reframed_parts, refuse_closing, with_joint_reversed
 from rewritten import Rewritten, is_one
@@ -101,7 +102,8 @@ def turned_about(joint, keys=("rest", "position", "velocity", "motion", "preload
 
 
 def reversed_axis(scene, rng):
-    names = [n for n, j in scene.get("joints", {}).items() if j["type"] in ("revolute", "prismatic", "screw") and "axis" in j]
+    names = [n for n, j in scene.get("joints", {}).items() if j["type"] in ("revolute", "prismatic", "screw") and "axis" in j
+             and n not in names_in_controls(scene)]
     if not names:
         raise Unclear("no hinge, slide or screw")
     name = rng.choice(names)
@@ -123,6 +125,8 @@ def reopened(scene, rng):
     """A ring that is opened at another of its joints."""
     if len(scene.get("loops", {})) != 1:
         raise Unclear("no ring")
+    if "controllers" in scene or "events" in scene:
+        raise Unclear("they speak of joints of the tree")
     loop_name, loop = next(iter(scene["loops"].items()))
     joints = scene["joints"]
     by_child = {j["child"]: n for n, j in joints.items()}
@@ -167,6 +171,8 @@ def joined(scene, rng):
     """Closing joints among the others: the tree is found anew."""
     if not scene.get("loops"):
         raise Unclear("no ring")
+    if "controllers" in scene or "events" in scene:
+        raise Unclear("they speak of joints of the tree, and of columns")
     out = copy.deepcopy(scene)
     for name, loop in out.pop("loops").items():
         joint = {k: v for k, v in loop.items() if k not in ("a", "b")}

@@ -8,9 +8,10 @@ import json
 import kinds
 
 ORDER = ("title", "gravity", "parameters", "materials", "sections", "bodies", "joints", *kinds.SHORT_FORMS, "beams", "springs",
-         "couplings", "bushings", "loops", "ties", "loads", "riders", "wind", "contact", "drives", "motions", "changes", "probes", "run")
+         "couplings", "bushings", "loops", "ties", "loads", "riders", "wind", "contact", "drives", "motions", "changes", "probes",
+         "controllers", "events", "run")
 NAMED = {"parameters", "materials", "sections", "bodies", "joints", *kinds.SHORT_FORMS, "beams", "springs", "couplings",
-         "bushings", "loops", "ties", "loads", "riders"}
+         "bushings", "loops", "ties", "loads", "riders", "controllers", "events"}
 
 
 def write(scene, head=()):

@@ -261,9 +261,39 @@ std::vector<FeatureCase> feature_cases() {
       "loops:\n  tip:\n    type: spherical\n    a: a\n    b: b\n    at: [10 cm, 0, 0]\n";
   const std::string universal =
       "loops:\n  tip:\n    type: universal\n    a: a\n    b: b\n    at: [10 cm, 0, 0]\n";
-  add("loop", pair("loops:\n  §tip: {type: spherical, a: a, b: b, at: [10 cm, 0, 0]}\n"), pair(""));
   const std::string gears = "couplings:\n  gears:\n    gear: [roota, rootb]\n    ratio: -2\n",
                     teeth = gears + "    stiffness: 3 N*m/rad\n";
+  // What happens by controllers and events; the arm is shaken from the start.
+  const auto with_event = [](const std::string& event, const std::string& at = "0.1 s") {
+    return "events:\n  e:\n    at: " + at + "\n" + event;
+  };
+  const std::string cable = "springs:\n  k: {between: [world, arm], stiffness: 300 N/m, rest_length: 2 cm}\n";
+  add("controller of a joint",
+      arm(sprung, "", "controllers:\n  §c: {joint: root, reads: root.angle, target: 0.3, kp: 8 N*m/rad}\n"),
+      arm(sprung));
+  add("event that stops the run", arm(sprung, "", with_event("    stop: §true\n")), arm(sprung));
+  add("event that stops the run", cord("", with_event("    stop: §true\n", "10 ms")), cord(""));
+  add("event that releases a joint, a tie or a coupling",
+      arm(sprung, "", with_event("    release: §{joint: root}\n")), arm(sprung));
+  add("event that releases a joint, a tie or a coupling",
+      geared(gears + with_event("    release: §{coupling: gears}\n")), geared(gears));
+  add("event that releases a spring", arm(sprung, "", cable + with_event("    release: §{spring: k}\n")),
+      arm(sprung, "", cable));
+  add("event that releases a clamp of a beam",
+      cord("    clamps: [{at: 1}]\n", with_event("    release: §{beam: cord}\n", "10 ms")),
+      cord("    clamps: [{at: 1}]\n"));
+  add("event that switches a drive, a spring, a load or a controller off",
+      arm(sprung, "", with_event("    switch: §{load: shake, on: false}\n")), arm(sprung));
+  add("event that switches one on",
+      arm(sprung, "",
+          "events:\n  a: {at: 0, stop: false, switch: {load: shake, on: false}}\n  e:\n    at: 0.1 s\n    "
+          "switch: "
+          "§{load: shake, on: true}\n"),
+      arm(sprung, "", "events:\n  a: {at: 0, switch: {load: shake, on: false}}\n"));
+  const std::string motor = sprung + "    drive: {servo: {target: 0.2, kp: 9 N*m/rad}}\n";
+  add("event that gives a drive or a controller another target",
+      arm(motor, "", with_event("    switch: §{drive: root, target: -0.2}\n")), arm(motor));
+  add("loop", pair("loops:\n  §tip: {type: spherical, a: a, b: b, at: [10 cm, 0, 0]}\n"), pair(""));
   add("coupling of joints", geared("couplings:\n  §gears: {gear: [roota, rootb], ratio: -2}\n"), geared(""));
   add("cam", geared("couplings:\n  gears:\n    cam: [roota, rootb]\n    profile: §x + 3*x^2\n"),
       geared("couplings:\n  gears:\n    mimic: [roota, rootb]\n"));

@@ -128,6 +128,8 @@ const std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> golden = {
     {"crank-slider.yaml", {0xc9bd5ef043f2ddac, 0xc9bd5ef043f2ddac}},
     {"cam-valve.yaml", {0xc4426322230061d5, 0x96a7ba0159c6b08c}},
     {"differential.yaml", {0x6b0ac628585c230a, 0x518659a3f586031f}},
+    {"trebuchet.yaml", {0xd423b8b461ee4265, 0xd423b8b461ee4265}},
+    {"inverted-pendulum.yaml", {0xf32fcaba2ceb5fd9, 0x382d4c442ffe2dd7}},
     {"stick-slip.yaml", {0x6a74951363c2c1f5, 0xe64af4ca6b860a5b}},
     {"screw-press.yaml", {0xc53a9aeeb39587d0, 0x23992192adfe50ca}},
     {"swinging-tree.yaml", {0x9eddaadd15a8a388, 0x631d000cab6ccf46}},

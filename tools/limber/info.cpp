@@ -119,6 +119,7 @@ InfoSection outcome_section(const sim::StoredRun& run) {
                  {"split steps", static_cast<std::size_t>(run.report.substeps), "", ""},
                  {"largest residual", run.report.residual, "", run.report.worst}}};
   if (!run.report.message.empty()) s.entries.push_back({"message", run.report.message, "", ""});
+  for (const sim::Happening& h : run.events) s.entries.push_back({"event", sim::to_string(h), "", ""});
   for (const std::string& warning : run.warnings) s.entries.push_back({"warning", warning, "", ""});
   s.entries.push_back({"started", run.wall_clock.started, "", ""});
   s.entries.push_back({"finished", run.wall_clock.finished, "", ""});

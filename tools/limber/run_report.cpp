@@ -121,6 +121,19 @@ Json errors(const sim::StoredRun& run, const Ledger& ledger) {
   return report_table("Error estimates", {"", ""}, rows);
 }
 
+Json events(const sim::StoredRun& run) {
+  Json rows = Json::array();
+  for (const sim::Happening& h : run.events) rows.push_back({h.event, h.found, h.acted, h.what});
+  return report_table("Events", {"", "found [s]", "acted [s]", "what"}, rows);
+}
+
+// Where the slider and the curves are marked.
+Json marks(const sim::StoredRun& run) {
+  Json out = Json::array();
+  for (const sim::Happening& h : run.events) out.push_back({{"at", h.acted}, {"name", h.event}});
+  return out;
+}
+
 Json warnings(const sim::StoredRun& run, const result::RecordingReader& recording,
               const exporting::RecordingText& text) {
   Json out = Json::array();
@@ -152,18 +165,20 @@ void write_run_report(const fs::path& folder, const fs::path& file) {
   const Ledger energies = ledger(recording);
   Json tables = Json::array();
   if (!energies.table.is_null()) tables.push_back(energies.table);
+  if (!run.events.empty()) tables.push_back(events(run));
   tables.push_back(effort(run));
   tables.push_back(errors(run, energies));
   tables.push_back(what_ran(run));
-  const Json head = {{"kind", "run"},
-                     {"title", run.title.empty() ? run.scene_file : run.title},
-                     {"subtitle", fmt::format("{}, {}, {:g} s", run.scene_file,
-                                              sim::to_string(run.options.method), run.report.time)},
-                     {"axis", {{"name", "time"}, {"unit", "s"}}},
-                     {"warnings", warnings(run, recording, text)},
-                     {"tables", tables},
-                     {"plots", Json::array()},
-                     {"sources", report_sources(run.sources)}};
+  Json head = {{"kind", "run"},
+               {"title", run.title.empty() ? run.scene_file : run.title},
+               {"subtitle", fmt::format("{}, {}, {:g} s", run.scene_file, sim::to_string(run.options.method),
+                                        run.report.time)},
+               {"axis", {{"name", "time"}, {"unit", "s"}}},
+               {"warnings", warnings(run, recording, text)},
+               {"tables", tables},
+               {"plots", Json::array()},
+               {"sources", report_sources(run.sources)}};
+  if (!run.events.empty()) head["marks"] = marks(run);
   result::write_atomically(file, exporting::fill_page(viewer_page(), join_report(head, text.json())));
 }
 

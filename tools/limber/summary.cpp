@@ -56,7 +56,9 @@ double simulated_here(const sim::RunResult& r, const sim::RunRequest& request) {
 std::string headline(const sim::RunResult& r) {
   switch (r.outcome) {
     case sim::Outcome::done:
-      return "done";
+      return r.stopped_by.empty()
+                 ? "done"
+                 : fmt::format("done: event \"{}\" stopped it at {:.9g} s", r.stopped_by, r.report.time);
     case sim::Outcome::interrupted:
       return fmt::format("interrupted at {:.6g} s", r.report.time);
     case sim::Outcome::diverged:
@@ -79,6 +81,7 @@ std::string summary_text(const sim::RunResult& r, const sim::RunRequest& request
   rows.emplace_back("frames", fmt::format("{}", r.frames));
   for (const EnergyChange& change : energy_changes(r.folder / "frames"))
     rows.emplace_back(change.name, describe(change));
+  for (const sim::Happening& h : r.events) rows.emplace_back("event", sim::to_string(h));
   for (const std::string& warning : r.warnings) rows.emplace_back("warning", warning);
   std::string text = format_rows(rows);
   if (exported) text += "\n" + format_rows(describe_files(r.folder));
@@ -91,20 +94,23 @@ std::string summary_json(const sim::RunResult& r, const sim::RunRequest& request
     energies[c.name] = {{"first", c.first}, {"last", c.last}};
   Json files = Json::array();
   for (const auto& row : describe_files(r.folder)) files.push_back(row.first);
-  const Json json = {{"folder", r.folder.string()},
-                     {"outcome", sim::to_string(r.outcome)},
-                     {"time", r.report.time},
-                     {"steps", r.report.steps},
-                     {"substeps", r.report.substeps},
-                     {"total_iterations", r.report.total_iterations},
-                     {"frames", r.frames},
-                     {"worst", r.report.worst},
-                     {"message", r.report.message},
-                     {"warnings", r.warnings},
-                     {"energies", energies},
-                     {"wall_seconds", r.wall_seconds},
-                     {"real_time_factor", simulated_here(r, request) / r.wall_seconds},
-                     {"files", files}};
+  Json json = {{"folder", r.folder.string()},
+               {"outcome", sim::to_string(r.outcome)},
+               {"time", r.report.time},
+               {"steps", r.report.steps},
+               {"substeps", r.report.substeps},
+               {"total_iterations", r.report.total_iterations},
+               {"frames", r.frames},
+               {"worst", r.report.worst},
+               {"message", r.report.message},
+               {"warnings", r.warnings},
+               {"energies", energies},
+               {"wall_seconds", r.wall_seconds},
+               {"real_time_factor", simulated_here(r, request) / r.wall_seconds},
+               {"files", files}};
+  for (const sim::Happening& h : r.events)
+    json["events"].push_back({{"event", h.event}, {"found", h.found}, {"acted", h.acted}, {"what", h.what}});
+  if (!r.stopped_by.empty()) json["stopped_by"] = r.stopped_by;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -17,6 +17,7 @@ export interface PlotOptions {
   onSeek?: (x: number) => void;
   logarithmic?: boolean;
   points?: boolean;
+  marks?: {at: number; name: string}[]; // events
 }
 
 function axisColors(): {stroke: string; grid: {stroke: string; width: number}} {
@@ -116,11 +117,16 @@ export class Plot {
   }
 
   private drawCursor(u: uPlot): void {
-    if (!Number.isFinite(this.cursor)) return;
-    const x = Math.round(u.valToPos(this.cursor, 'x', true));
+    for (const mark of this.options.marks ?? []) this.drawLine(u, mark.at, axisColors().stroke, [4, 4]);
+    if (Number.isFinite(this.cursor)) this.drawLine(u, this.cursor, '#d55e00', []);
+  }
+
+  private drawLine(u: uPlot, at: number, color: string, dash: number[]): void {
+    const x = Math.round(u.valToPos(at, 'x', true));
     if (x < u.bbox.left || x > u.bbox.left + u.bbox.width) return;
     u.ctx.save();
-    u.ctx.strokeStyle = '#d55e00';
+    u.ctx.strokeStyle = color;
+    u.ctx.setLineDash(dash);
     u.ctx.lineWidth = 1.5;
     u.ctx.beginPath();
     u.ctx.moveTo(x, u.bbox.top);

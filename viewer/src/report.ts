@@ -36,6 +36,7 @@ export interface ReportData {
   ghost?: boolean; // the first moment stays visible behind
   colour?: string; // field to colour by at first
   layers?: StoredLayer[];
+  marks?: {at: number; name: string}[]; // events of a run
   warnings: string[];
   tables: Table[];
   plots: StoredPlot[];
@@ -105,6 +106,7 @@ class Replay {
     this.slider.max = String(recording.start + recording.duration);
     if (this.data.axis.unit !== 's') this.slider.setAttribute('aria-label', this.data.axis.name);
     this.slider.addEventListener('input', () => this.seek(Number(this.slider.value)));
+    if (this.data.marks) this.slider.setAttribute('list', 'marks');
     this.button.addEventListener('click', () => this.toggle());
     const speed = element('select', {id: 'speed', 'aria-label': 'Speed'}, ...[0.1, 0.25, 0.5, 1, 2, 4].map((s) => element('option', {value: String(s), selected: s === 1}, `${s}×`)));
     speed.addEventListener('change', () => (this.speed = Number(speed.value)));
@@ -117,7 +119,8 @@ class Replay {
     const next = element('button', {type: 'button', id: 'next', 'aria-label': 'One frame on'}, '▸');
     back.addEventListener('click', () => step(-1));
     next.addEventListener('click', () => step(1));
-    const time = recording.duration > 0 ? [this.button, back, next, this.slider, this.clock, speed] : []; // of one moment there is nothing to play
+    const marks = this.data.marks ? [element('datalist', {id: 'marks'}, ...this.data.marks.map((m) => element('option', {value: String(m.at), label: m.name})))] : [];
+    const time = recording.duration > 0 ? [this.button, back, next, this.slider, ...marks, this.clock, speed] : []; // of one moment there is nothing to play
     byId('bar').replaceChildren(...time, this.stage.pictureButton());
     document.addEventListener('keydown', (e) => {
       if (e.key !== ' ' || /^(INPUT|SELECT|BUTTON|SUMMARY)$/.test((e.target as HTMLElement).tagName)) return;
@@ -162,7 +165,7 @@ function probePlots(replay: Replay, data: ReportData): Plot[] {
     const curves: Curve[] = columns.map((k) => ({
       label: recording.layout.scalars[k].name, unit: recording.layout.scalars[k].unit, x: recording.times, y: recording.scalars[k],
     }));
-    return new Plot(title, curves, {xLabel: axis, onSeek: (t) => replay.seek(t)});
+    return new Plot(title, curves, {xLabel: axis, onSeek: (t) => replay.seek(t), marks: data.marks});
   });
 }
 

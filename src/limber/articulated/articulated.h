@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -97,6 +98,9 @@ struct State {
   double made = 0;                  // [J] out of nothing by the integrator, less what it lost by mistake
   double at_stake = 0;              // [J] most that moved in a step so far
   std::vector<double> works;        // [J] of each load as written, drive and given motion; empty: not asked
+  // Of each controller: ∫e dt of one that reads its own coordinate or rate; else the force that acts, which
+  // whoever steps sets (sim/conductor.h).
+  std::vector<double> control;
   // What touches, touching_width numbers each: two solids, the feature, where, the force [N] and the normal
   // in the world.
   std::vector<double> touching;
@@ -131,6 +135,7 @@ class Workspace {
  public:
   explicit Workspace(const System& system);
   Workspace(Workspace&&) noexcept;
+  Workspace& operator=(Workspace&&) noexcept;
   ~Workspace();
   WorkspaceData& data() { return *data_; }
   void fill_with_nan();  // for tests: no step may depend on what an earlier one left behind
@@ -142,6 +147,12 @@ class Workspace {
 // One step of size h. On failure the state is left as it was before the step and the report says where and
 // why.
 result::SolveReport step(const System& system, State& state, Workspace& workspace, double h);
+
+// The system of the model as `compile` made it after these actions of events, in their order. States fit
+// both.
+System after(const System& compiled, std::span<const Done> actions);
+// Goes on with another such system: what it lacks of the energy of springs, or has more of it, is work.
+void take_over(const System& before, const System& now, State& state, Workspace& workspace);
 
 struct StaticResult;  // statics.h
 // `rest`: of the search that found the state, whose reactions it then tells; null: those of the motion.

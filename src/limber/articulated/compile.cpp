@@ -63,6 +63,7 @@ void compile_joints(SystemData& s) {
     }
   }
   for (const Drive& d : s.model.drives()) s.drives.push_back({d.joint.value, d});
+  compile_controllers(s);
 }
 
 void compile_body_forces(SystemData& s) {
@@ -90,17 +91,19 @@ void compile_body_forces(SystemData& s) {
 void compile_springs(SystemData& s) {
   for (const Spring& spring : s.model.springs()) {
     const elastic::SpringParameters law = elastic::law_of(spring);
+    const int index = static_cast<int>(s.springs.size());
     s.springs.push_back({s.link_point(spring.a), s.link_point(spring.b), law});
     const bool a_on_ground = spring.a.on_world(), b_on_ground = spring.b.on_world();
     if ((a_on_ground && b_on_ground) || spring.a.body == spring.b.body) continue;
     if (!a_on_ground && !b_on_ground) {
       const LinkPoint a = s.link_point(spring.a), b = s.link_point(spring.b);
-      s.pair_springs.push_back({a, b, law, pair_of(s, a.link, b.link)});
+      s.pair_springs.push_back({a, b, law, pair_of(s, a.link, b.link), index});
       continue;
     }
     const LinkPoint at = s.link_point(a_on_ground ? spring.b : spring.a);
     add_body_block(s, at.link, true);
-    s.ground_springs.push_back({at, a_on_ground ? spring.a.p : spring.b.p, law, s.body_block_index[at.link]});
+    s.ground_springs.push_back(
+        {at, a_on_ground ? spring.a.p : spring.b.p, law, s.body_block_index[at.link], index});
   }
 }
 
@@ -109,7 +112,7 @@ void compile_loops(SystemData& s) {
   for (const Loop& loop : s.model.loops()) {
     CompiledLoop c;
     c.name = loop.name;
-    c.kind = loop.kind;
+    c.kind = c.written = loop.kind;
     c.lead = loop.pitch / (2 * pi);
     c.length = loop.length;
     c.a = loop.a.value;
@@ -421,11 +424,13 @@ WorkspaceData::WorkspaceData(const SystemData& s)
       blocks(s.tree_only ? nullptr : std::make_unique<Blocks>(s)),
       contacts(s.contacts.empty() ? nullptr : std::make_unique<Contacts>(s, blocks->system)) {
   locks.reserve(s.motions.size() + s.limits.size() + s.rubs.size());
+  control.resize(s.model.controllers().size()), control_rate = control_end = control;
   if (s.asks_works) powers.resize(s.work_of_motion(s.motions.size())), works = powers;
   const Integrator by = s.options.integrator;
   if (by != Integrator::rk4 && by != Integrator::gauss && by != Integrator::sdirk4) return;
   for (auto* stages : {&stage_a, &stage_v, &stage_u, &stage_k})
     stages->assign(5, std::vector<double>(s.tree.v_count()));
+  stage_control.assign(5, control);
   pair.resize(2 * a.size());
   pair_new.resize(2 * a.size());
 }
@@ -513,8 +518,12 @@ BeamFibres fibres_of(const SectionShape& shape) {
 System compile(const Model& model, const Options& options) {
   refuse_nothing(model);
   require(model, Question::articulated_run);
-  auto data = std::make_shared<SystemData>(elastic::beams_to_links(model), options);
+  const std::optional<Model> releasable = with_releasable_joints(model);
+  auto data =
+      std::make_shared<SystemData>(elastic::beams_to_links(releasable ? *releasable : model), options);
   for (const Beam& beam : model.beams()) data->fibres.push_back(fibres_of(model[beam.section].shape));
+  for (const PointLoad& l : model.point_loads()) data->load_names.push_back(l.name);
+  for (const DistributedLoad& l : model.distributed_loads()) data->load_names.push_back(l.name);
   place_at_start(*data);
   const System system(data);
   refuse_massless_motion(system);

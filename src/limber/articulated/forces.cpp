@@ -361,8 +361,11 @@ void evaluate(const SystemData& s, const double* q, const double* v, double t, c
     double power = 0;
     for (int k = 0; k < link.dofs; ++k) w.work_power -= w.tau[link.v + k] * v[link.v + k];
     for (int k = 0; k < link.dofs; ++k) power -= w.tau[link.v + k] * v[link.v + k];
-    add_drive(s.drives[d], w.servo.data() + 6 * d, link, q + link.q, v + link.v, t, weights,
-              w.tau.data() + link.v, w.joint_block.data() + link.block);
+    double *tau = w.tau.data() + link.v, *block = w.joint_block.data() + link.block;
+    if (s.drives[d].control >= 0)
+      add_control(s.drives[d], w.servo[6 * d], q + link.q, v + link.v, t, weights, w, tau, block, link.dofs);
+    else
+      add_drive(s.drives[d], w.servo.data() + 6 * d, link, q + link.q, v + link.v, t, weights, tau, block);
     for (int k = 0; k < link.dofs; ++k) w.work_power += w.tau[link.v + k] * v[link.v + k];
     for (int k = 0; k < link.dofs; ++k) power += w.tau[link.v + k] * v[link.v + k];
     if (!w.powers.empty()) w.powers[s.work_of_drive(d)] = power;
@@ -390,8 +393,9 @@ void evaluate(const SystemData& s, const double* q, const double* v, double t, c
     add_coupling_blocks(s, q, weights.d, weights.k, w.blocks->system, w.blocks->coupling_row);
 }
 
-Vec6 joint_force(const SystemData& s, int i, const double* q, const double* v, double t) {
+Vec6 joint_force(const SystemData& s, int i, const State& state) {
   const Link& link = s.tree[i];
+  const double *q = state.q.data(), *v = state.v.data();
   Vec6 force =
       -elastic::joint_energy_gradient(link.kind, s.model.joints()[i].law, configuration(link, q + link.q))
            .gradient;
@@ -401,17 +405,25 @@ Vec6 joint_force(const SystemData& s, int i, const double* q, const double* v, d
     force[k] -= damper_force(law, k, plain ? q[link.q + k] : 0, v[link.v + k]).value;
   if (!s.rubs.empty()) force += sliding_force(s, i, -1, v + link.v);
   for (const CompiledDrive& d : s.drives)
-    if (d.link == i) force += drive_force(d, link, q, v, t);
+    if (d.link == i) force += drive_force(d, link, state);
   return force;
 }
 
-Vec6 drive_force(const CompiledDrive& d, const Link& link, const double* q, const double* v, double t) {
+Vec6 drive_force(const CompiledDrive& d, const Link& link, const State& state) {
   Vec6 force = Vec6::Zero();
+  const double *q = state.q.data() + link.q, *v = state.v.data() + link.v, t = state.t;
+  if (d.control >= 0) {
+    const double u = state.control[d.control];
+    force[d.law.dof] =
+        d.reads == ControllerReads::samples
+            ? u
+            : std::clamp(control_force(d, q[d.law.dof], v[d.law.dof], t, u), d.law.lower, d.law.upper);
+    return force;
+  }
   for (int k = 0; k < link.dofs; ++k) {
     const double max = d.drive.max_force[k];
-    force[k] = d.drive.kind == Drive::Kind::force
-                   ? d.drive.target[k].value(t)
-                   : std::clamp(servo_force(d, link, k, q + link.q, v + link.v, t), -max, max);
+    force[k] = d.drive.kind == Drive::Kind::force ? d.drive.target[k].value(t)
+                                                  : std::clamp(servo_force(d, link, k, q, v, t), -max, max);
   }
   return force;
 }

@@ -209,6 +209,7 @@ bool Stepper::solve_at_frame() {
       w_.servo[6 * d + k] = servo_state(servo_force(drive, link, k, q + link.q, v + link.v, state_.t),
                                         drive.drive.max_force[k]);
   }
+  control_at_frame();
   touch_limits();
   start_rubs();
   q_at_ = q;

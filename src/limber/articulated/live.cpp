@@ -45,7 +45,7 @@ void coordinates_from(const SystemData& s, const FrameIndex& frames, const resul
 
 double bending_stress(const SystemData& s, const State& state, const BeamFibres& fibres, int link) {
   if (s.tree[link].kind != JointKind::spherical) return std::numeric_limits<double>::quiet_NaN();
-  const Vec6 M = joint_force(s, link, state.q.data(), state.v.data(), state.t);
+  const Vec6 M = joint_force(s, link, state);
   if (fibres.round) return Vec3(0, M[1], M[2]).norm() * fibres.z_max / fibres.I_y;
   return std::abs(M[1]) * fibres.z_max / fibres.I_y + std::abs(M[2]) * fibres.y_max / fibres.I_z;
 }
@@ -135,7 +135,7 @@ std::vector<result::Reading> readings(const System& system, const State& state, 
     if (s.model.bodies()[i].name != name) continue;
     const multibody::Link& link = s.tree[i];
     const DofArray x = multibody::get_coordinates(link, state.q.data() + link.q);
-    const Vec6 f = joint_force(s, i, state.q.data(), state.v.data(), state.t);
+    const Vec6 f = joint_force(s, i, state);
     for (int k = 0; k < link.dofs; ++k) {
       const bool turns = is_rotational(link.kind, k);
       const std::string number = link.dofs > 1 ? " " + std::to_string(k) : "";

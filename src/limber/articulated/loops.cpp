@@ -14,8 +14,9 @@ void place_loops(const SystemData& s, const double* q, const std::vector<LinkMot
     LoopState& at = loops[l];
     if (loop.coupling >= 0) {
       at.gap.setZero();
-      at.gap[0] = coupling_gap(s.couplings[loop.coupling], q);
-      at.profile = profile_at(s.couplings[loop.coupling], q);
+      const CompiledCoupling& c = s.couplings[loop.coupling];
+      if (!c.released) at.gap[0] = coupling_gap(c, q);
+      at.profile = profile_at(c, q);
       continue;
     }
     const Pose X_WF = loop.a >= 0 ? links[loop.a].X_WM * loop.X_AF : loop.X_AF;
@@ -52,8 +53,12 @@ void put_loop_rows(const SystemData& s, const std::vector<LoopState>& loops, mul
       m.loops[l] = loop_rows(loop, loops[l], origin(loop.a), origin(loop.b));
       continue;
     }
-    m.loops[l].rows = 1;
-    put_coupling_row(s, s.couplings[loop.coupling], loops[l].profile, m, m.loops[l].more);
+    const CompiledCoupling& c = s.couplings[loop.coupling];
+    m.loops[l].rows = c.released ? 0 : 1;
+    if (c.released)
+      for (Vec6& on : m.loops[l].more) on.setZero();
+    else
+      put_coupling_row(s, c, loops[l].profile, m, m.loops[l].more);
   }
 }
 
@@ -97,15 +102,19 @@ Vec6 twist_seen_in(const Mat3& R, const Vec3& at, int link, const std::vector<Li
   return out;
 }
 
-Vec6 loop_rates(const SystemData& s, int l, const LoopState& at, const std::vector<LinkMotion>& links) {
-  const CompiledLoop& loop = s.loops[l];
+Vec6 closing_rates(const CompiledLoop& loop, const multibody::ClosingJoint& joint, const LoopState& at,
+                   const std::vector<LinkMotion>& links) {
   const Vec6 relative =
       twist_seen_in(at.R_WM, at.p_W, loop.b, links) - twist_seen_in(at.R_WM, at.p_W, loop.a, links);
-  const multibody::Subspace P = multibody::closing_axes(loop.joint(), at.q);
+  const multibody::Subspace P = multibody::closing_axes(joint, at.q);
   Vec6 rates = Vec6::Zero();
-  const int d = dof_count(loop.kind);
+  const int d = dof_count(joint.kind);
   rates.head(d) = P.leftCols(d).transpose() * relative;
   return rates;
+}
+
+Vec6 loop_rates(const SystemData& s, int l, const LoopState& at, const std::vector<LinkMotion>& links) {
+  return closing_rates(s.loops[l], s.loops[l].joint(), at, links);
 }
 
 // M moves with b: seen from it a's twist changes by −V_rel × V_a beside a's own rate.

@@ -83,8 +83,7 @@ struct Observer : observe::Source {
     if (s.asks_forces) {
       const multibody::Subspace S = multibody::motion_subspace(link, state.q.data() + link.q);
       out.force.head(link.dofs) = S.leftCols(link.dofs).transpose() * forces.joint[id.value];
-      out.force.head(link.dofs) -=
-          joint_force(s, id.value, state.q.data(), state.v.data(), state.t).head(link.dofs);
+      out.force.head(link.dofs) -= joint_force(s, id.value, state).head(link.dofs);
       for (const CompiledCoupling& c : s.couplings)
         for (const CompiledCoupling::Term& t : c.terms)
           if (t.link == id.value)
@@ -99,7 +98,7 @@ struct Observer : observe::Source {
     const multibody::Link& link = s.tree[id.value];
     for (std::size_t d = 0; d < s.drives.size(); ++d) {
       if (s.drives[d].link != id.value) continue;
-      const Vec6 force = drive_force(s.drives[d], link, state.q.data(), state.v.data(), state.t);
+      const Vec6 force = drive_force(s.drives[d], link, state);
       for (int k = 0; k < link.dofs; ++k) out.power += force[k] * state.v[link.v + k];
       if (s.asks_works) out.work += state.works[s.work_of_drive(d)];
     }
@@ -132,19 +131,24 @@ struct Observer : observe::Source {
     observe::JointReading out;
     out.position = multibody::get_coordinates(link, state.q.data() + link.q);
     std::copy_n(state.v.begin() + link.v, link.dofs, out.velocity.data());
-    out.force = joint_force(s, id.value, state.q.data(), state.v.data(), state.t);
+    out.force = joint_force(s, id.value, state);
     return out;
   }
   observe::JointReading closing_joint(LoopId id) const override {
     std::vector<LoopState> loops(s.loops.size());
     place_loops(s, state.q.data(), links, loops);
-    const LoopState& at = loops[id.value];
+    LoopState& at = loops[id.value];
+    const CompiledLoop& loop = s.loops[id.value];
+    if (loop.kind != loop.written) {  // released: the same coordinates of two bodies that are apart
+      const multibody::ClosingJoint joint{loop.written, loop.lead, loop.length};
+      multibody::closing_coordinates(joint, at.X_FM, at.q, at.x);
+      return {at.x, closing_rates(loop, joint, at, links), Vec6::Zero()};
+    }
     const Vec6 rates = loop_rates(s, id.value, at, links);
     Vec6 sliding = rates;
     const double standing = standing_rate(s, links, mean_step(state));
-    for (int k = 0; k < dof_count(s.loops[id.value].kind); ++k)
-      if (std::abs(rates[k]) <= standing * (is_rotational(s.loops[id.value].kind, k) ? 1 : s.size))
-        sliding[k] = 0;
+    for (int k = 0; k < dof_count(loop.kind); ++k)
+      if (std::abs(rates[k]) <= standing * (is_rotational(loop.kind, k) ? 1 : s.size)) sliding[k] = 0;
     return {at.x, rates, loop_force(s, id.value, at, rates) + sliding_force(s, -1, id.value, sliding.data())};
   }
   observe::SpringReading spring(SpringId id) const override {

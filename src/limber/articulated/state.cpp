@@ -13,6 +13,7 @@ State System::rest() const {
   state.v = s.v0;
   state.a.assign(s.tree.v_count(), 0);
   state.energy0 = s.energy0;
+  state.control.assign(s.model.controllers().size(), 0);
   if (s.asks_works) state.works.assign(s.work_of_motion(s.motions.size()), 0);
   return state;
 }
@@ -31,7 +32,7 @@ std::string State::save() const {
   out.put(t), out.put(step);
   out.put(q), out.put(v), out.put(a);
   out.put(part), out.put(energy0), out.put(dissipated), out.put(work);
-  out.put(made), out.put(at_stake), out.put(works);
+  out.put(made), out.put(at_stake), out.put(works), out.put(control);
   out.put(touching), out.put(overlap);
   return out.take();
 }
@@ -42,7 +43,7 @@ void State::load(const std::string& bytes) {
   in.get(copy.t), in.get(copy.step);
   in.get(copy.q), in.get(copy.v), in.get(copy.a);
   in.get(copy.part), in.get(copy.energy0), in.get(copy.dissipated), in.get(copy.work);
-  in.get(copy.made), in.get(copy.at_stake), in.get(copy.works);
+  in.get(copy.made), in.get(copy.at_stake), in.get(copy.works), in.get(copy.control);
   in.get_any(copy.touching), in.get(copy.overlap);
   in.end();
   if (copy.step < 0 || copy.part < 0 || copy.touching.size() % touching_width != 0)
@@ -57,6 +58,7 @@ void State::load(const std::string& bytes) {
 
 Workspace::Workspace(const System& system) : data_(std::make_unique<WorkspaceData>(system.data())) {}
 Workspace::Workspace(Workspace&&) noexcept = default;
+Workspace& Workspace::operator=(Workspace&&) noexcept = default;
 Workspace::~Workspace() = default;
 
 void Workspace::fill_with_nan() {

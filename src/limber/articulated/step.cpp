@@ -105,6 +105,7 @@ bool Stepper::attempt(double t, double h) {
 
 bool Stepper::solve(double t, double h) {
   clear_books();
+  start_controls();
   if (w_.contacts) w_.contacts->work = 0;
   tension_ = false;
   estimate_ = -1;
@@ -150,6 +151,7 @@ bool Stepper::solve_euler(double t, double h) {
   for (std::size_t k = 0; k < w_.v_end.size(); ++k) w_.v_end[k] = v0[k] + h * w_.a[k];
   for (const double x : w_.v_end)
     if (!std::isfinite(x)) return fail_non_finite(t + h);
+  end_controls_of_euler(t, h);
   if (const int link = too_much_at_once(h); link >= 0)
     return fail(Status::not_converged, t, "it turns or slides too far in one step; a smaller step may help",
                 link);
@@ -194,6 +196,7 @@ bool Stepper::solve_midpoint(double t, double h) {
     w_.v_end[k] = state_.v[k] + h * w_.a[k];
   }
   book_energy(h);
+  integrate_controls(state_.control, h, w_.control_end);
   multibody::integrate(tree_, state_.q.data(), w_.v_mid.data(), h, w_.q_end.data());
   follow_motions(t + h);
   if (has_loops() && !(close_positions(h, 0) && project_velocities())) return false;
@@ -221,6 +224,7 @@ bool Stepper::solve_implicit_euler(double t, double h) {
   if (!solve_stage({t + h, h, 1, true, h})) return false;
   w_.v_end = w_.v_mid;
   w_.q_end = w_.q_mid;
+  integrate_controls(state_.control, h, w_.control_end);
   follow_motions(t + h);
   book_energy(h);
   if (field_changes()) book_field(t, t + h, moved_mass(state_.q));
@@ -234,6 +238,7 @@ bool Stepper::solve_sdirk(double t, double h) {
   std::copy(state_.v.begin(), state_.v.end(), w_.v_base.begin());
   std::fill(w_.u_base.begin(), w_.u_base.end(), 0.0);
   if (!solve_stage({t + gamma * h, h, gamma, true, h, rows})) return false;
+  integrate_controls(state_.control, rest * h, w_.control);
   book_energy(rest * h);
   if (field_changes()) {  // m c: at the start, and where the first stage takes it
     const Vec3 way = rest * h * multibody::momentum_in_world(tree_, w_.links).tail<3>();
@@ -246,6 +251,7 @@ bool Stepper::solve_sdirk(double t, double h) {
     w_.u_base[k] = h * rest * w_.v_mid[k];
   }
   if (!solve_stage({t + h, h, gamma, true, gamma * h, rows})) return false;
+  integrate_controls(w_.control, gamma * h, w_.control_end);
   book_energy(gamma * h);
   w_.v_end = w_.v_mid;
   w_.q_end = w_.q_mid;

@@ -185,6 +185,7 @@ void Stepper::commit() {
   state_.q.swap(w_.q_end);
   state_.v.swap(w_.v_end);
   state_.a.swap(w_.a);
+  if (!state_.control.empty()) state_.control = w_.control_end;
   state_.dissipated += w_.dissipated;
   state_.work += w_.work;
   for (std::size_t i = 0; i < w_.works.size(); ++i) state_.works[i] += w_.works[i];

@@ -137,6 +137,7 @@ bool advance_adaptively(const SystemData& s, State& state, WorkspaceData& w, Sol
     state.dissipated = w.halves.dissipated;
     state.work = w.halves.work;
     std::swap(state.works, w.halves.works);
+    std::swap(state.control, w.halves.control);
     std::swap(state.touching, w.halves.touching);
     state.overlap = w.halves.overlap;
     state.made = w.halves.made;

@@ -175,6 +175,7 @@ bool Stepper::solve_by_stages(double t, double h) {
     const double at = t + m.c[i] * h, gamma = m.A[i][i];
     combine(&state_.v, h, m.A[i], w_.stage_a, i, w_.v_base);
     combine(nullptr, h, m.A[i], w_.stage_k, i, w_.u_base);
+    combine_controls(h, m.A[i], i, w_.control);
     if (gamma > 0) {
       if (!solve_stage({at, h, gamma, true, h, Rows::acceleration})) return false;
     } else {
@@ -184,6 +185,7 @@ bool Stepper::solve_by_stages(double t, double h) {
     book_energy(m.b[i] * h);
     book_field_rate(at, m.b[i] * h);
     w_.stage_a[i] = w_.a;
+    w_.stage_control[i] = w_.control_rate;
     rates_along(w_.u, w_.v_mid, w_.stage_k[i]);
   }
   return end_step(t, h);
@@ -203,6 +205,7 @@ bool Stepper::solve_gauss(double t, double h) {
     clear_books();
     double change = 0, scale = 0;
     place_pair(h);
+    look_at_pair(t, h, m.c);
     for (int i = 0; i < m.stages; ++i)
       if (!improve_one_of_pair(i, t, h, change, scale)) return false;
     ++report_.total_iterations;
@@ -216,6 +219,7 @@ bool Stepper::solve_gauss(double t, double h) {
     if (done) {
       if (scale > 0) report_.residual = std::max(report_.residual, change / scale);
       place_pair(h);
+      look_at_pair(t, h, m.c);
       return end_step(t, h);
     }
     previous = change;
@@ -242,6 +246,9 @@ bool Stepper::improve_one_of_pair(int i, double t, double h, double& change, dou
   put_stage(at);
   w_.a = w_.stage_a[i];
   set_locks(at, h, 0, h);
+  combine_controls(h, gauss.A[i], gauss.stages, w_.control);
+  for (std::size_t c = 0; c < w_.control.size(); ++c)  // evaluate() adds what the matrix has of it
+    w_.control[c] -= gauss_damping * h * w_.stage_control[i][c];
   evaluate(s_, w_.q_mid.data(), w_.v_mid.data(), at, {gauss_damping * h, gauss_stiffness * h * h, 0}, w_);
   q_at_ = w_.q_mid.data();
   if (!tension_ && (tension_ = takes_tension())) set_tension(q_at_, gauss_stiffness * h * h);
@@ -264,6 +271,7 @@ bool Stepper::end_step(double t, double h) {
   combine(&state_.v, h, m.b, w_.stage_a, m.stages, w_.v_end);
   combine(nullptr, h, m.b, w_.stage_k, m.stages, w_.u);
   multibody::integrate(tree_, state_.q.data(), w_.u.data(), 1, w_.q_end.data());
+  combine_controls(h, m.b, m.stages, w_.control_end);
   if (s_.options.error > 0 && now_ == Integrator::sdirk4) {
     combine(nullptr, h, sdirk4_lower, w_.stage_k, m.stages, w_.u);
     multibody::integrate(tree_, state_.q.data(), w_.u.data(), 1, w_.q_mid.data());

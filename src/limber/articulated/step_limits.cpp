@@ -120,7 +120,10 @@ bool Stepper::update_active_set(double t, double h) {
   bool changed = false;
   for (std::size_t l = 0; l < s_.limits.size(); ++l) changed |= update_limit(l);
   for (std::size_t d = 0; d < s_.drives.size(); ++d)
-    if (s_.drives[d].drive.kind == Drive::Kind::servo) changed |= update_servo(d, t, h);
+    if (s_.drives[d].control >= 0)
+      changed |= update_control(d, t, h);
+    else if (s_.drives[d].drive.kind == Drive::Kind::servo)
+      changed |= update_servo(d, t, h);
   changed |= update_rubs();
   return changed;
 }

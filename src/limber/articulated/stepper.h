@@ -2,6 +2,8 @@
 // and limits (step_limits.cpp). Internal to articulated/.
 #pragma once
 
+#include <span>
+
 #include "limber/articulated/system.h"
 
 namespace limber::articulated {
@@ -187,6 +189,15 @@ class Stepper {
   bool let_one_slip();
   bool any_sticks() const;
   bool is_locked(std::size_t r) const;
+
+  // Controllers (control.cpp).
+  void start_controls();
+  void integrate_controls(const std::vector<double>& from, double h, std::vector<double>& out) const;
+  void end_controls_of_euler(double t, double h);
+  void combine_controls(double h, std::span<const double> weights, int n, std::vector<double>& out) const;
+  void look_at_pair(double t, double h, std::span<const double> at);
+  bool update_control(std::size_t index, double t, double h);
+  void control_at_frame();
 
   // At a frame (frame_forces.cpp).
   void touch_limits();

@@ -38,7 +38,8 @@ struct GroundSpring {
   LinkPoint at;
   Vec3 anchor_W;
   elastic::SpringParameters law;
-  int block = -1;  // body block
+  int block = -1;   // body block
+  int spring = -1;  // of the model
 };
 
 // Where a hand holds a link (live.h).
@@ -59,7 +60,8 @@ struct BeamFibres {
 struct PairSpring {
   LinkPoint a, b;
   elastic::SpringParameters law;
-  int pair = -1;  // in the pattern
+  int pair = -1;    // in the pattern
+  int spring = -1;  // of the model
 };
 
 // A joint that closes a loop: frame M of link b against frame F of link a, as a joint's child and parent.
@@ -71,8 +73,9 @@ struct CompiledLoop {
   Pose X_AF, X_BM;              // in the links' own M (the world's frame)
   JointLaw law;
   bool has_law = false;
-  int pair = -1;      // in the pattern, where its law ties two links
-  int coupling = -1;  // it is the row of that one: of no joint
+  int pair = -1;                             // in the pattern, where its law ties two links
+  int coupling = -1;                         // it is the row of that one: of no joint
+  JointKind written = JointKind::spherical;  // as the model says: one that an event released is free
   multibody::ClosingJoint joint() const { return {kind, lead, length}; }
 };
 
@@ -86,6 +89,7 @@ struct CompiledCoupling {
   Law profile;  // f; none: no cam
   double offset = 0;
   bool rigid = true, turns = true;  // turns: the gap is an angle, else a length
+  bool released = false;            // rigid: its row holds nothing
   double stiffness = 0, damping = 0, backlash = 0;
   int row = -1;                           // rigid: among the loops
   std::vector<int> links;                 // of the joints and their parents, in order
@@ -152,9 +156,13 @@ struct WindShape {
   Pose X_MG;
 };
 
+// A drive, or a controller, whose place in State::control is `control`.
 struct CompiledDrive {
   int link = -1;
   Drive drive;
+  int control = -1;
+  ControllerReads reads = ControllerReads::samples;
+  Controller law{};
 };
 
 struct CompiledMotion {
@@ -194,7 +202,7 @@ struct SystemData {
   std::vector<GroundSpring> ground_springs;
   std::vector<CompiledLoad> loads;
   std::vector<WindShape> wind_shapes;
-  std::vector<CompiledDrive> drives;
+  std::vector<CompiledDrive> drives;  // then controllers
   std::vector<CompiledMotion> motions;
   std::vector<Limit> limits;
   std::vector<SpringEnds> springs;  // all, to observe
@@ -229,6 +237,7 @@ struct SystemData {
   bool asks_works = false;        // … or works one by one
   std::vector<char> asked_loops;  // (loops) a column tells its reaction
   int written_loads = 0;
+  std::vector<std::string> load_names;  // as written: point loads, then those along beams
   // Of State::works.
   int work_of_drive(std::size_t d) const { return written_loads + static_cast<int>(d); }
   int work_of_motion(std::size_t m) const { return work_of_drive(drives.size()) + static_cast<int>(m); }
@@ -343,8 +352,12 @@ struct WorkspaceData {
   std::vector<double> leans_on;                 // of a rest at hand, as State::touching
   double load = 1;                              // share of weight, loads, wind and riders that acts
   double dissipated_power = 0, work_power = 0;  // [W] by evaluate()
-  double dissipated = 0, work = 0;              // [J] in the step at hand
-  std::vector<double> powers, works;            // the same one by one, as State::works; empty: not asked
+  // (controllers) of a stage: forces that are held, integrals without the stage's own part; by evaluate()
+  // what adds to the integrals; integrals at the step's end.
+  std::vector<double> control, control_rate, control_end;
+  std::vector<std::vector<double>> stage_control;  // control_rate of all stages
+  double dissipated = 0, work = 0;                 // [J] in the step at hand
+  std::vector<double> powers, works;               // the same one by one, as State::works; empty: not asked
   FrameForces frame;
   double field_work = 0;         // [J] of it, by gravity that changes
   PowerRange taken, given;       // by dampers; by loads, drives and motions
@@ -360,6 +373,8 @@ struct Weights {
 
 // Forces of places that touch, as State::touching has them, on the links as they stand.
 void add_kept_wrenches(const SystemData& s, const std::vector<double>& touching, WorkspaceData& w);
+// Joints that events release become closing joints of bodies that float (switches.cpp); none: no such joint.
+std::optional<Model> with_releasable_joints(const Model& model);
 
 void compile_couplings(SystemData& s);
 // Offsets that are not given: the gap is zero at q0.
@@ -431,9 +446,16 @@ bool find_frame_forces(const SystemData& s, const State& state, WorkspaceData& w
 // The servo's force on dof k without its cut, and the plain elastic + damping + drive force of a joint.
 double servo_force(const CompiledDrive& d, const multibody::Link& link, int k, const double* q,
                    const double* v, double t);
-Vec6 joint_force(const SystemData& s, int link, const double* q, const double* v, double t);
-Vec6 drive_force(const CompiledDrive& d, const multibody::Link& link, const double* q, const double* v,
-                 double t);  // q, v: of the whole tree
+Vec6 joint_force(const SystemData& s, int link, const State& state);
+Vec6 drive_force(const CompiledDrive& d, const multibody::Link& link, const State& state);
+
+// Controllers (control.cpp).
+void compile_controllers(SystemData& s);
+// At a coordinate and its rate: target less reading, and the force without its cut for an integral.
+double control_error(const CompiledDrive& d, double q, double v, double t);
+double control_force(const CompiledDrive& d, double q, double v, double t, double integral);
+void add_control(const CompiledDrive& d, ServoState state, const double* q, const double* v, double t,
+                 const Weights& weights, WorkspaceData& w, double* tau, double* block, int dofs);
 double elastic_energy(const SystemData& s, const double* q, const std::vector<LinkMotion>& links,
                       std::vector<LoopState>* scratch = nullptr);
 
@@ -448,7 +470,9 @@ multibody::LoopRows loop_rows(const CompiledLoop& l, const LoopState& at, const 
 double largest_gap(const SystemData& s, const std::vector<LoopState>& loops, int* worst = nullptr);
 // A link's twist at a place of the world, in the axes R.
 Vec6 twist_seen_in(const Mat3& R, const Vec3& at, int link, const std::vector<LinkMotion>& links);
-// The closing joint's rates from the links' twists in M.
+// The closing joint's rates from the links' twists in M; `joint`: of the kind that at.q is of.
+Vec6 closing_rates(const CompiledLoop& loop, const multibody::ClosingJoint& joint, const LoopState& at,
+                   const std::vector<LinkMotion>& links);
 Vec6 loop_rates(const SystemData& s, int loop, const LoopState& at, const std::vector<LinkMotion>& links);
 // What the loop's rows see of an acceleration without any of the joints: T (V_rel × V_a − S̊ rates), in M.
 Vec6 loop_acceleration_bias(const SystemData& s, int loop, const LoopState& at,

@@ -133,6 +133,7 @@ class Converter {
     }
     parts_.ties.clear();
     parts_.changes.clear();  // of beams, which are gone
+    parts_.events.clear();   // they name ties, loads and clamps as written: who runs the model has them
     if (parts_.contact)
       std::erase_if(parts_.contact->pairs,
                     [](const FrictionPair& p) { return p.a.beam.valid() || p.b.beam.valid(); });

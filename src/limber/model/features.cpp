@@ -97,6 +97,15 @@ void of_changes(const Model& m, Places& out, const When& when) {
   for (std::size_t i = 0; i < m.changes().size(); ++i)
     if (when(m.changes()[i])) out.push_back({"change", fmt::format("{}", i + 1), ""});
 }
+// Events with an action of a kind, on one of these things.
+template <Action::Kind kind>
+void of_actions(const Model& m, Places& out, const char* field, std::initializer_list<Action::On> on) {
+  for (const Event& e : m.events())
+    if (std::ranges::any_of(e.actions, [&](const Action& a) {
+          return a.kind == kind && std::ranges::find(on, a.on) != on.end();
+        }))
+      out.push_back({"event", e.name, field});
+}
 template <Told told>
 void of_probes(const Model& m, Places& out) {
   for (const Probe& p : m.probes())
@@ -234,6 +243,20 @@ const Feature table[] = {
        return false; }); }},
   {"motion of a joint given in time", ".yyyy..", [](const Model& m, Places& out) {
      for (const PrescribedMotion& p : m.motions()) out.push_back({"motion", m[p.joint].name, "motion"}); }},
+
+  {"controller of a joint", ".y.....", [](const Model& m, Places& out) {
+     for (const Controller& c : m.controllers()) out.push_back({"controller", c.name, ""}); }},
+  {"event that stops the run", "oyoyoyy", [](const Model& m, Places& out) { of_actions<Action::Kind::stop>(m, out, "stop", {Action::On::run}); }},
+  {"event that releases a joint, a tie or a coupling", ".y.....", [](const Model& m, Places& out) {
+     of_actions<Action::Kind::release>(m, out, "release", {Action::On::joint, Action::On::tie, Action::On::coupling}); }},
+  {"event that releases a spring", ".y.....", [](const Model& m, Places& out) { of_actions<Action::Kind::release>(m, out, "release", {Action::On::spring}); }},
+  {"event that releases a clamp of a beam", "...y...", [](const Model& m, Places& out) { of_actions<Action::Kind::release>(m, out, "release", {Action::On::clamp}); }},
+  {"event that switches a drive, a spring, a load or a controller off", ".y.....", [](const Model& m, Places& out) {
+     of_actions<Action::Kind::switch_off>(m, out, "switch", {Action::On::drive, Action::On::spring, Action::On::load, Action::On::controller}); }},
+  {"event that switches one on", ".y.....", [](const Model& m, Places& out) {
+     of_actions<Action::Kind::switch_on>(m, out, "switch", {Action::On::drive, Action::On::spring, Action::On::load, Action::On::controller}); }},
+  {"event that gives a drive or a controller another target", ".y.....", [](const Model& m, Places& out) {
+     of_actions<Action::Kind::retarget>(m, out, "switch", {Action::On::drive, Action::On::controller}); }},
 
   {"loop", "yyy..yy", [](const Model& m, Places& out) { of_loops(m, out, "", [](const Loop&) { return true; }); }},
   {"stiffness of a closing joint", ".yy..yy", [](const Model& m, Places& out) {

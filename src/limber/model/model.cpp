@@ -114,6 +114,7 @@ void reorder(ModelParts& parts) {
     for (Attachment& a : r.to) fix_body(a.body);
   }
   for (Probe& p : parts.probes) fix_body(p.at.body), fix_joint(p.joint);
+  for (Controller& c : parts.controllers) fix_joint(c.joint);
   if (parts.contact)
     for (FrictionPair& p : parts.contact->pairs) fix_body(p.a.body), fix_body(p.b.body);
 }

@@ -11,6 +11,7 @@
 
 #include "limber/model/beam.h"
 #include "limber/model/body.h"
+#include "limber/model/control.h"
 #include "limber/model/coupling.h"
 #include "limber/model/joint.h"
 #include "limber/model/load.h"
@@ -94,6 +95,8 @@ struct ModelParts {
   std::optional<Contact> contact;
   VectorFunction gravity = VectorFunction::constant({0, 0, -9.81});
   std::vector<Probe> probes;
+  std::vector<Controller> controllers;
+  std::vector<Event> events;
 
   // Written once in model.cpp, not again in every file that makes, copies or moves a model.
   ModelParts();
@@ -147,6 +150,8 @@ class Model {
   const std::optional<Contact>& contact() const { return parts_.contact; }
   const VectorFunction& gravity() const { return parts_.gravity; }
   std::span<const Probe> probes() const { return parts_.probes; }
+  std::span<const Controller> controllers() const { return parts_.controllers; }
+  std::span<const Event> events() const { return parts_.events; }
   const ModelParts& parts() const { return parts_; }
 
   const Body& operator[](BodyId id) const { return parts_.bodies[id.value]; }
@@ -188,6 +193,8 @@ class ModelBuilder {
   void add(DistributedLoad l) { parts.distributed_loads.push_back(std::move(l)); }
   RiderId add(Rider r) { return push<RiderId>(parts.riders, std::move(r)); }
   void add(Probe p) { parts.probes.push_back(std::move(p)); }
+  void add(Controller c) { parts.controllers.push_back(std::move(c)); }
+  void add(Event e) { parts.events.push_back(std::move(e)); }
   Model build() && { return Model(std::move(parts)); }
   Model build() const& { return Model(parts); }
 

@@ -206,6 +206,11 @@ constexpr Subject subject_of(Told told) {
   }
 }
 constexpr Subject subject_of(Quantity quantity) { return subject_of(info_of(quantity).told); }
+// What every run writes down that knows it.
+constexpr bool is_usual(Told told, bool has_contact) {
+  return told == Told::kinetic || told == Told::potential || told == Told::ledger ||
+         (told == Told::contact && has_contact);
+}
 constexpr bool is_of_section(Told told) { return told == Told::section || told == Told::section_force; }
 
 // "on", "joint", "spring", "rider", "load", "coupling", "": the keys of a probe's mapping that say of what it

@@ -36,6 +36,7 @@ class Checker {
     check_loads();
     check_riders();
     check_probes();
+    if (problems_.empty()) find_control_problems(parts_, problems_);
     return std::move(problems_);
   }
 
@@ -531,7 +532,7 @@ class Checker {
     const auto has = [&](const auto& list) {
       return std::ranges::any_of(list, [&](const auto& x) { return x.joint == p.joint; });
     };
-    if (p.told() == Told::drive && (p.loop.valid() || !has(parts_.drives)))
+    if (p.told() == Told::drive && (p.loop.valid() || !(has(parts_.drives) || has(parts_.controllers))))
       add("probe", p.name, "", "the joint has no drive");
     if (p.told() == Told::given_motion && (p.loop.valid() || !has(parts_.motions)))
       add("probe", p.name, "", "the motion of the joint is not given");

@@ -16,4 +16,7 @@ void find_law_problems(const Spring& spring, std::vector<Problem>& out);
 void find_law_problems(const Coupling& coupling, std::vector<Problem>& out);  // a cam
 void find_law_problems(const Bushing& bushing, int bodies, std::vector<Problem>& out);
 
+// Of controllers and events, where all that they name is right (validate_controls.cpp).
+void find_control_problems(const ModelParts& parts, std::vector<Problem>& problems);
+
 }  // namespace limber

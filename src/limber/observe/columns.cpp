@@ -1,7 +1,5 @@
 #include "limber/observe/columns.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "limber/math/so3.h"
@@ -11,13 +9,6 @@ namespace {
 
 JointKind kind_of(const Model& model, const Probe& p) {
   return p.loop.valid() ? model[p.loop].kind : model[p.joint].kind;
-}
-
-// A coupling whose gap is a length.
-bool is_along(const Model& model, const Probe& p) {
-  if (!p.coupling.valid()) return false;
-  const Coupling::Term& t = model[p.coupling].terms.front();
-  return !is_rotational(model[t.joint].kind, t.dof);
 }
 
 // Up to six numbers.
@@ -160,18 +151,13 @@ Values values_of(const Probe& p, const Source& source) {
   return 0.0;
 }
 
-// What every run writes down that knows it.
-bool is_usual(Told told, const Model& model) {
-  return told == Told::kinetic || told == Told::potential || told == Told::ledger ||
-         (told == Told::contact && model.contact());
-}
-
 }  // namespace
 
 std::vector<Probe> columns_for(const Model& model, Question question) {
   std::vector<Probe> always;
   for (const QuantityInfo& row : quantity_table)
-    if (!is_static(question) && is_usual(row.told, model) && answer(row.told, question) == Answer::honoured) {
+    if (!is_static(question) && is_usual(row.told, model.contact().has_value()) &&
+        answer(row.told, question) == Answer::honoured) {
       Probe p;
       p.name = row.words, p.quantity = row.quantity;
       always.push_back(std::move(p));
@@ -199,18 +185,8 @@ int column_count(const Model& model, const Probe& probe) {
 }
 
 void add_columns(const Model& model, const std::vector<Probe>& probes, result::Layout& layout) {
-  constexpr const char* axes[] = {".x", ".y", ".z"};
-  for (const Probe& p : probes) {
-    const QuantityInfo& row = info_of(p.quantity);
-    const int count = column_count(model, p);
-    for (int k = 0; k < count; ++k)
-      if (row.components == Components::coordinates)
-        layout.scalars.push_back({count == 1 ? p.name : fmt::format("{}.{}", p.name, k),
-                                  is_rotational(kind_of(model, p), k) ? row.unit : row.unit_along});
-      else
-        layout.scalars.push_back(
-            {count == 1 ? p.name : p.name + axes[k], is_along(model, p) ? row.unit_along : row.unit});
-  }
+  for (const Probe& p : probes)
+    for (Column& c : columns_of(model.parts(), p)) layout.scalars.push_back({std::move(c.name), c.unit});
 }
 
 std::size_t put_columns(const Model& model, const std::vector<Probe>& probes, const Source& source,

@@ -125,6 +125,8 @@ void read_loads(const Fields& scene);  // gravity and wind too
 void read_riders(const Fields& scene);
 void read_drives(const Fields& scene);
 void read_probes(const Fields& scene);
+void add_probe(Reader& reader, const Node& text, const Path& path);  // "finger.tip.position"
+void read_controls(const Fields& scene);                             // after the probes
 void read_run(const Fields& scene);
 void read_contact(const Fields& scene);
 void read_thread(const Fields& beam, Beam& out);

@@ -1,11 +1,12 @@
 // Functions of time and laws: constants, expressions, tables, files; and which files a scene may read.
 #include <fmt/format.h>
 
-#include <charconv>
+#include <algorithm>
 #include <cmath>
 #include <system_error>
 
 #include "limber/result/recording.h"
+#include "limber/scene/csv.h"
 #include "limber/scene/fields.h"
 
 namespace limber::scene {
@@ -38,22 +39,6 @@ bool stays_below(const fs::path& path) {
   for (const fs::path& part : path.lexically_normal())
     if (part == "..") return false;
   return true;
-}
-
-// Numbers of one line, separated by commas, semicolons or blanks; nullopt if anything else is in it.
-std::optional<std::vector<double>> row_of(std::string_view line) {
-  std::vector<double> row;
-  while (!line.empty()) {
-    const std::size_t n = line.find_first_of(",; \t");
-    const std::string_view word = line.substr(0, n);
-    if (!word.empty()) {
-      const auto value = parse_number(word);
-      if (!value) return std::nullopt;
-      row.push_back(*value);
-    }
-    line.remove_prefix(n == std::string_view::npos ? line.size() : n + 1);
-  }
-  return row;
 }
 
 }  // namespace
@@ -103,6 +88,96 @@ struct Reader::TableKind {
   const char *name = "time", *names = "times";
 };
 
+// Which columns of a file are meant: those that `columns` names, or all of them in their order.
+static std::optional<std::vector<std::size_t>> chosen_columns(const Fields& fields, const Csv& csv,
+                                                              std::size_t wanted) {
+  std::string listed;
+  for (const Csv::Name& n : csv.names) listed += (listed.empty() ? "" : ", ") + n.text;
+  std::vector<std::size_t> out;
+  if (!fields.has("columns")) {
+    const std::size_t there = csv.rows.empty() ? wanted : csv.rows.front().size();
+    for (std::size_t i = 0; i < wanted; ++i) out.push_back(i);
+    if (there == wanted) return out;
+    fields.error(
+        "file", fmt::format("the file has {} columns, {} are wanted: say which by `columns`{}", there, wanted,
+                            listed.empty() ? "" : fmt::format(" (it has {})", listed)));
+    return std::nullopt;
+  }
+  const std::vector<std::string> asked = fields.names("columns");
+  if (asked.size() != wanted || csv.names.empty()) {
+    fields.error("columns", csv.names.empty()
+                                ? "no line of the file names its columns"
+                                : fmt::format("expected {} names, got {}", wanted, asked.size()));
+    return std::nullopt;
+  }
+  for (const std::string& name : asked) {
+    const auto found = std::ranges::find(csv.names, name, &Csv::Name::text);
+    out.push_back(static_cast<std::size_t>(found - csv.names.begin()));
+    if (found != csv.names.end()) continue;
+    fields.error("columns", fmt::format("the file has no column {} (it has {})",
+                                        quoted(std::string_view(name)), listed));
+    return std::nullopt;
+  }
+  return out;
+}
+
+// The factor to SI of a column, by the key `units` or by its name in the file; reports a unit that is none or
+// does not fit.
+std::optional<double> Reader::unit_factor(const Fields& fields, const std::string& given, const Csv& csv,
+                                          std::size_t column, const Dimension& expected) {
+  const Csv::Name* named = column < csv.names.size() ? &csv.names[column] : nullptr;
+  const std::string text = !given.empty() ? given : named ? named->unit : "";
+  if (text.empty()) return 1;
+  const std::optional<Unit> unit = parse_unit(text).unit;
+  if (unit && agree(unit->dimension, expected)) return unit->factor;
+  if (!unit && given.empty() && !named->certain) return 1;  // a remark
+  const std::string why =
+      fmt::format("{} {}: expected {}", quoted(std::string_view(text)), unit ? "does not fit" : "is no unit",
+                  expected_text(expected, Range::any));
+  if (!given.empty())
+    fields.error("units", why);
+  else
+    diagnostics.push_back({fields.text("file"), csv.names_line, 1, "", why});
+  return std::nullopt;
+}
+
+bool Reader::rows_of_file(const Fields& fields, const std::string& text, const Dimension& expected,
+                          const TableKind& kind, std::vector<std::vector<double>>& rows) {
+  const std::string name = fields.text("file");
+  try {
+    const Csv csv = parse_csv(text);
+    const auto columns = chosen_columns(fields, csv, kind.columns);
+    if (!columns) return false;
+    std::vector<std::string> units = fields.names("units");
+    if (!units.empty() && units.size() != kind.columns) {
+      fields.error("units", fmt::format("expected {} units, got {}", kind.columns, units.size()));
+      return false;
+    }
+    units.resize(kind.columns);
+    std::vector<double> factors;
+    for (std::size_t c = 0; c < kind.columns; ++c) {
+      const auto factor = unit_factor(fields, units[c], csv, (*columns)[c], c == 0 ? kind.first : expected);
+      if (!factor) return false;
+      factors.push_back(*factor);
+    }
+    for (std::size_t i = 0; i < csv.rows.size(); ++i) {
+      std::vector<double> row;
+      for (std::size_t c = 0; c < kind.columns; ++c) {
+        if ((*columns)[c] >= csv.rows[i].size())
+          throw CsvError(csv.lines[i], fmt::format("expected {} numbers", (*columns)[c] + 1));
+        row.push_back(factors[c] * csv.rows[i][(*columns)[c]]);
+      }
+      if (!rows.empty() && !(row[0] > rows.back()[0]))
+        throw CsvError(csv.lines[i], fmt::format("{} must increase from row to row", kind.names));
+      rows.push_back(std::move(row));
+    }
+    return true;
+  } catch (const CsvError& e) {
+    diagnostics.push_back({name, e.line, 1, "", e.what()});
+    return false;
+  }
+}
+
 std::optional<std::vector<std::vector<double>>> Reader::table_rows(const Node& node, const Path& path,
                                                                    const Dimension& expected,
                                                                    const TableKind& kind, bool& periodic) {
@@ -118,6 +193,8 @@ std::optional<std::vector<std::vector<double>>> Reader::table_rows(const Node& n
     return false;
   };
   if (fields.has("table")) {
+    for (const char* key : {"columns", "units"})
+      if (fields.has(key)) fields.error(key, "is for a file");
     const Node& table = fields.node("table");
     const Path at = fields.path("table");
     if (!table.is_sequence() || table.items.empty()) {
@@ -142,28 +219,9 @@ std::optional<std::vector<std::vector<double>>> Reader::table_rows(const Node& n
       if (diagnostics.size() + dropped == before) check(item.mark, where, file);
     }
   } else if (fields.has("file")) {
-    const std::string name = fields.text("file");
     const auto text =
         fields.node("file").is_scalar() ? file_text(fields.node("file"), fields.path("file")) : std::nullopt;
-    if (!text) return std::nullopt;
-    const Path where{};
-    int line_number = 0;
-    for (std::string_view rest = *text; !rest.empty();) {
-      const std::size_t n = rest.find('\n');
-      std::string_view line = rest.substr(0, n);
-      rest.remove_prefix(n == std::string_view::npos ? rest.size() : n + 1);
-      ++line_number;
-      line = line.substr(0, line.find_first_of("#\r"));
-      if (line.find_first_not_of(" \t,;") == std::string_view::npos) continue;
-      auto row = row_of(line);
-      if (!row && rows.empty()) continue;  // a header
-      if (!row || row->size() != columns) {
-        diagnostics.push_back({name, line_number, 1, "", fmt::format("expected {} numbers", columns)});
-        return std::nullopt;
-      }
-      rows.push_back(std::move(*row));
-      if (!check({line_number, 1}, where, name)) return std::nullopt;
-    }
+    if (!text || !rows_of_file(fields, *text, expected, kind, rows)) return std::nullopt;
     if (rows.empty()) fields.error("file", "the file has no rows of numbers");
   }
   if (periodic && rows.size() == 1) fields.error("periodic", "a periodic table needs two rows or more");

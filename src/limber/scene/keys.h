@@ -108,6 +108,11 @@ enum class ObjectType : unsigned char {
   contact,
   friction_pair,
   plane,
+  controller,
+  event,
+  passing,
+  release,
+  switching,
   run  // and after it the mappings in it, see run_object()
 };
 

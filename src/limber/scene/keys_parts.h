@@ -73,6 +73,16 @@ inline Key object_list(const char* name, ObjectType type, const char* doc) {
   return key;
 }
 
+// Of a file with rows of numbers.
+inline Key file_columns(const char* example) {
+  return names("columns", "", "of the file, by the names in its first line")
+      .otherwise("all of them, in their order")
+      .like(example);
+}
+inline Key file_units(const char* example) {
+  return names("units", "", "of these columns").otherwise("as the names say, or SI").like(example);
+}
+
 inline std::vector<Key> join(std::initializer_list<std::vector<Key>> lists) {
   std::vector<Key> all;
   for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
@@ -243,6 +253,8 @@ std::vector<Object> load_objects();
 // keys_table_threads.cpp
 std::vector<Key> thread_beam_keys();
 std::vector<Object> thread_objects();
+// keys_table_controls.cpp
+std::vector<Object> control_objects();
 // keys_table_run.cpp
 std::vector<Object> run_objects();
 

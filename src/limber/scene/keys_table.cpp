@@ -48,6 +48,8 @@ Object scene_object() {
               object_list("changes", T::change, "what changes while it stands under load"),
               Key{"probes", Type::probes, "what to write down at every frame"}.like(
                   "[finger.tip.position, energy.total]"),
+              object_map("controllers", T::controller, "forces on joints by what probes read"),
+              object_map("events", T::event, "what happens at a time, or when a probe passes a value"),
               object("run", T::run, "how to run it; the command line overrides"),
           },
           {},
@@ -543,9 +545,9 @@ void allow_repeat(std::vector<Object>& all) {
 const std::vector<Object>& key_table() {
   static const std::vector<Object> table = [] {
     std::vector<Object> all{keys::scene_object()};
-    for (const auto& part :
-         {keys::body_objects(), keys::joint_objects(), keys::short_form_objects(), keys::material_objects(),
-          keys::beam_objects(), keys::thread_objects(), keys::load_objects(), keys::run_objects()})
+    for (const auto& part : {keys::body_objects(), keys::joint_objects(), keys::short_form_objects(),
+                             keys::material_objects(), keys::beam_objects(), keys::thread_objects(),
+                             keys::load_objects(), keys::control_objects(), keys::run_objects()})
       all.insert(all.end(), part.begin(), part.end());
     allow_repeat(all);
     return all;

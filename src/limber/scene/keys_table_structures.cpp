@@ -406,13 +406,19 @@ std::vector<Object> load_objects() {
        "A function of time by points",
        "Straight lines between points; held before the first and after the last, unless periodic. A file has "
        "a row a line, numbers "
-       "in SI separated by commas or blanks, `#` for comments, and lies in the scene's folder.",
+       "separated by commas or blanks, `#` for comments, and lies in the scene's folder. A line of names "
+       "before "
+       "them may give units in brackets, `time [ms], angle [deg]`; without them numbers are in SI. The "
+       "`probes.csv` of a run is such a file.",
        {Key{"table", Type::vectors, "rows [time, value], or [time, x, y, z] for a vector"}.like(
             "[[0 s, 0], [1 s, 20 N]]"),
-        text("file", "a CSV file with such rows").like("gust.csv"), boolean("periodic", "repeats")},
+        text("file", "a CSV file with such rows").like("gust.csv"), file_columns("[time, angle]"),
+        file_units("[ms, deg]"), boolean("periodic", "repeats")},
        {{{"table", "file"}, true}},
        "",
-       ""},
+       "drives:\n  - {joint: hip, servo: {target: {file: walk.csv, columns: [time, hip], units: [s, deg]}, "
+       "kp: 40 "
+       "N*m/rad}}\n"},
       {T::law_table,
        "law_table",
        "A law by points",
@@ -422,11 +428,12 @@ std::vector<Object> load_objects() {
        "of `pchip`), and "
        "straight on beyond the first and the last. The energy of a spring is the integral of its law, "
        "exactly. A file has a "
-       "row a line, numbers in SI separated by commas or blanks, and lies in the scene's folder.",
+       "row a line, numbers separated by commas or blanks, in SI or as a line of names before them says, "
+       "`x [mm], force [N]`, and lies in the scene's folder.",
        {Key{"table", Type::vectors, "rows [x, force] or [v, force]"}.like(
             "[[-1 cm, -5 N], [0, 0], [1 cm, 20 N]]"),
-        text("file", "a CSV file with such rows").like("bumper.csv"),
-        boolean("periodic", "repeats; the last point has the first one's value")},
+        text("file", "a CSV file with such rows").like("bumper.csv"), file_columns("[stretch, force]"),
+        file_units("[mm, N]"), boolean("periodic", "repeats; the last point has the first one's value")},
        {{{"table", "file"}, true}},
        "",
        ""},

@@ -284,6 +284,8 @@ void read_probe_object(Reader& reader, const Node& node, const Path& path) {
 
 }  // namespace
 
+void add_probe(Reader& reader, const Node& text, const Path& path) { read_text_probe(reader, text, path); }
+
 void read_probes(const Fields& scene) {
   if (!scene.has("probes")) return;
   Reader& reader = scene.reader;

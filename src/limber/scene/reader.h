@@ -163,6 +163,11 @@ class Reader {
                                                              const Dimension& expected, const TableKind& kind,
                                                              bool& periodic);
 
+  bool rows_of_file(const class Fields& fields, const std::string& text, const Dimension& expected,
+                    const TableKind& kind, std::vector<std::vector<double>>& rows);
+  std::optional<double> unit_factor(const class Fields& fields, const std::string& given,
+                                    const struct Csv& csv, std::size_t column, const Dimension& expected);
+
   std::unordered_map<std::string_view, Unit> units_;  // behind numbers so far: " mm"
   std::vector<std::string> parameter_order_;
   std::unordered_map<std::string, ParameterState> parameters_;

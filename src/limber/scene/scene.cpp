@@ -209,6 +209,7 @@ void read_scene(Reader& reader, const Node& written) {
   read_loads(scene);
   read_riders(scene);
   read_probes(scene);
+  read_controls(scene);
   read_run(scene);
   if (reader.parts.bodies.empty() && reader.parts.beams.empty() && reader.diagnostics.empty())
     reader.error(root.mark, path, "the scene has no bodies and no beams");

@@ -7,6 +7,7 @@
 #include "limber/scene/expression.h"
 #include "limber/scene/flow.h"
 #include "limber/scene/scene.h"
+#include "limber/scene/write_controls.h"
 #include "limber/scene/write_laws.h"
 #include "limber/scene/write_run.h"
 #include "limber/scene/write_text.h"
@@ -81,23 +82,6 @@ std::string shape_text(const Shape& shape) {
   return flow.str();
 }
 
-std::string function(const TimeFunction& f) {
-  if (f.is_constant()) return number(f.value(0));
-  if (!f.is_table()) return text_scalar(program_text(f.program()));
-  std::string rows;
-  for (std::size_t i = 0; i < f.times().size(); ++i)
-    rows += fmt::format("{}[{}, {}]", i == 0 ? "" : ", ", number(f.times()[i]), number(f.values()[i]));
-  return Flow().add("table", "[" + rows + "]").add_if(f.is_periodic(), "periodic", "true").str();
-}
-std::string functions_of_time(const std::array<TimeFunction, 6>& f, int count) {
-  std::string text;
-  for (int i = 0; i < count; ++i) text += fmt::format("{}{}", i == 0 ? "" : ", ", function(f[i]));
-  return "[" + text + "]";
-}
-std::string vector_function(const VectorFunction& f) {
-  return fmt::format("[{}, {}, {}]", function(f.c[0]), function(f.c[1]), function(f.c[2]));
-}
-
 // The number next to `guess` that is read as `wanted`, if one is.
 double unrounded(double guess, double wanted, const auto& read) {
   double above = guess, below = guess;
@@ -163,6 +147,7 @@ class Writer {
     riders();
     drives();
     probes();
+    for (const std::string& text : control_lines(model_)) line(text);
     line("run: " + run_text(run_));
     return std::move(text_);
   }

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "limber/articulated/statics.h"
+#include "limber/result/state_bytes.h"
 #include "limber/sim/method_table.h"
 #include "limber/sim/methods.h"
 #include "limber/sim/reduce.h"
@@ -15,11 +16,20 @@ namespace limber::sim {
 
 ArticulatedDriver::ArticulatedDriver(const Model& model, const articulated::Options& options,
                                      bool from_static)
-    : system(articulated::compile(model, options)), state(system.rest()), workspace(system) {
+    : compiled(articulated::compile(model, options)),
+      system(compiled),
+      state(system.rest()),
+      workspace(system) {
   if (!from_static) return;
   const auto found = articulated::solve_static(system, state, workspace);
   if (!found.report.ok()) throw StaticFailure("--from static: " + found.report.message);
   articulated::open_ledger(system, state, workspace);
+}
+
+void ArticulatedDriver::apply(std::span<const Done> actions) {
+  articulated::System now = articulated::after(compiled, actions);
+  articulated::take_over(system, now, state, workspace);
+  system = std::move(now);
 }
 
 bool ArticulatedDriver::finite() const {
@@ -28,12 +38,17 @@ bool ArticulatedDriver::finite() const {
 }
 
 ThreadDriver::ThreadDriver(const Model& model, const thread::Options& options, bool from_static)
-    : system(thread::compile(model, options)), state(system.rest()), workspace(system) {
+    : compiled(thread::compile(model, options)), system(compiled), state(system.rest()), workspace(system) {
   if (!from_static) return;
   const auto found = thread::solve_static(system, state, workspace);
   if (!found.report.ok()) throw StaticFailure("--from static: " + found.report.message);
   thread::open_ledger(system, state, workspace);
   start_warning = found.report.warning;
+}
+
+void ThreadDriver::apply(std::span<const Done> actions) {
+  system = thread::after(compiled, actions);
+  workspace = thread::Workspace(system);
 }
 
 result::SolveReport ThreadDriver::step(double h) {
@@ -80,6 +95,31 @@ Driver make_driver(const Model& model, const RunOptions& options) {
 
 }  // namespace
 
-Driver::Driver(const Model& model, const RunOptions& options) : Driver(make_driver(model, options)) {}
+Driver::Driver(const Model& model, const RunOptions& options) : Driver(make_driver(model, options)) {
+  if (!Conductor::is_needed(model)) return;
+  conductor_ = std::make_unique<Conductor>(model, layout(), info_of(options.method).name());
+  conductor_->start(*this);
+}
+
+// What happened stands before the method's state: the system that it is of follows from that.
+std::string Driver::save() const {
+  if (!conductor_) return save_plainly();
+  result::StateWriter out;
+  out.put(conductor_->save());
+  out.put(save_plainly());
+  return out.take();
+}
+
+void Driver::load(const std::string& bytes) {
+  if (!conductor_) return load_plainly(bytes);
+  result::StateReader in(bytes);
+  std::string events, state;
+  in.get(events), in.get(state);
+  in.end();
+  const std::size_t before = conductor_->done().size();
+  conductor_->load(events);
+  if (before + conductor_->done().size() > 0) apply(conductor_->done());
+  load_plainly(state);
+}
 
 }  // namespace limber::sim

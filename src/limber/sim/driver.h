@@ -2,6 +2,7 @@
 // method is one more struct, one more alternative of `Driver`, and a row of method_table.h.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -18,6 +19,7 @@
 #include "limber/result/snapshot.h"
 #include "limber/rom/live.h"
 #include "limber/rom/rom.h"
+#include "limber/sim/conductor.h"
 #include "limber/sim/options.h"
 #include "limber/thread/live.h"
 #include "limber/thread/thread.h"
@@ -30,7 +32,7 @@ struct StaticFailure : std::runtime_error {
 };
 
 struct ArticulatedDriver {
-  articulated::System system;
+  articulated::System compiled, system;  // system: after events
   articulated::State state;
   articulated::Workspace workspace;
 
@@ -46,6 +48,8 @@ struct ArticulatedDriver {
   bool finite() const;  // every number of the state
   std::string save() const { return state.save(); }
   void load(const std::string& bytes) { state.load(bytes); }
+  void apply(std::span<const Done> actions);
+  void set_control(std::size_t controller, double force) { state.control[controller] = force; }
 
   // For a live view (articulated/live.h).
   bool hold(const result::Hand& handle) { return articulated::hold(system, workspace, handle); }
@@ -93,7 +97,7 @@ struct AdaptiveDriver {
 };
 
 struct ThreadDriver {
-  thread::System system;
+  thread::System compiled, system;  // system: after events
   thread::State state;
   thread::Workspace workspace;
   std::string start_warning;  // of the rest that it starts from
@@ -110,6 +114,7 @@ struct ThreadDriver {
   bool finite() const;
   std::string save() const { return state.save(); }
   void load(const std::string& bytes) { state.load(bytes); }
+  void apply(std::span<const Done> actions);
 
   // For a live view (thread/live.h).
   bool hold(const result::Hand& handle) { return thread::hold(system, workspace, handle); }
@@ -179,8 +184,32 @@ class Driver {
   std::string solver() const {
     return std::visit([](auto& m) { return m.solver(); }, method_);
   }
-  result::SolveReport step(double h) {
+  // With the model's events and controllers; without them: what the conductor divides a step into.
+  result::SolveReport step(double h) { return conductor_ ? conductor_->step(*this, h) : step_plainly(h); }
+  result::SolveReport step_plainly(double h) {
     return std::visit([&](auto& m) { return m.step(h); }, method_);
+  }
+  double time() const {
+    return std::visit([](auto& m) { return m.state.t; }, method_);
+  }
+  std::int64_t steps() const {  // finished
+    return std::visit([](auto& m) { return m.state.step; }, method_);
+  }
+  const Conductor* conductor() const { return conductor_.get(); }  // null: nothing to conduct
+  // Goes on with what these actions of events left.
+  void apply(std::span<const Done> actions) {
+    std::visit(
+        [&](auto& m) {
+          if constexpr (requires { m.apply(actions); }) m.apply(actions);
+        },
+        method_);
+  }
+  void set_control(std::size_t controller, double force) {
+    std::visit(
+        [&](auto& m) {
+          if constexpr (requires { m.set_control(controller, force); }) m.set_control(controller, force);
+        },
+        method_);
   }
   void observe(result::Snapshot& snapshot) {
     std::visit([&](auto& m) { m.observe(snapshot); }, method_);
@@ -192,10 +221,12 @@ class Driver {
   bool finite() const {
     return std::visit([](auto& m) { return m.finite(); }, method_);
   }
-  std::string save() const {
+  std::string save() const;
+  void load(const std::string& bytes);
+  std::string save_plainly() const {
     return std::visit([](auto& m) { return m.save(); }, method_);
   }
-  void load(const std::string& bytes) {
+  void load_plainly(const std::string& bytes) {
     std::visit([&](auto& m) { m.load(bytes); }, method_);
   }
 
@@ -301,6 +332,7 @@ class Driver {
 
  private:
   Variant method_;
+  std::unique_ptr<Conductor> conductor_;
 };
 
 }  // namespace limber::sim

@@ -76,6 +76,7 @@ bool Live::step() {
     note_(report.ok() ? "stopped: a value is no longer finite" : "stopped: " + report.message);
     return false;
   }
+  if (driver_->conductor()) tell_events(*driver_->conductor());
   if (!report.warning.empty() && !warned_) note_(report.warning);
   warned_ = warned_ || !report.warning.empty();
   ++step_;
@@ -84,6 +85,14 @@ bool Live::step() {
   driver_->observe(snapshot_);
   snapshot_.time = time();
   return true;
+}
+
+// Those that are new; one that stops a run stops the view.
+void Live::tell_events(const Conductor& conductor) {
+  const auto& list = conductor.happened();
+  for (std::size_t i = std::min(told_events_, list.size()); i < list.size(); ++i) note_(to_string(list[i]));
+  told_events_ = list.size();
+  failed_ = conductor.stopped_at().has_value();
 }
 
 void Live::look() {

@@ -71,6 +71,7 @@ class Live {
   void start(std::unique_ptr<Driver> driver);
   void observe();
   void forget();
+  void tell_events(const class Conductor& conductor);
 
   Model model_;
   RunOptions options_;
@@ -84,6 +85,7 @@ class Live {
   std::int64_t step_ = 0;
   int starts_ = 0;
   bool failed_ = false, warned_ = false;
+  std::size_t told_events_ = 0;
   double loads_ = 1, strength_ = 0, mass_ = 1;
   std::optional<result::Hand> hand_;
 };

@@ -27,7 +27,8 @@ std::optional<CompiledSizes> sizes_of(const System& s) {
 // runs, else it can do without looking for an order of elimination.
 articulated::Options cheap(const Model& model, const RunOptions& options) {
   articulated::Options out = options.articulated;
-  if (model.loops().empty() && model.ties().empty()) out.solver = articulated::Solver::pcg;
+  if (model.loops().empty() && model.ties().empty() && model.events().empty())
+    out.solver = articulated::Solver::pcg;
   return out;
 }
 

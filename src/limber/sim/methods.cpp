@@ -30,7 +30,7 @@ std::vector<Problem> start_refusals(const Model& model, const RunOptions& option
   if (!options.from_static || !rest) return {};
   std::vector<Problem> out = refusals(model, *rest);
   // What happens later is not asked of the start.
-  std::erase_if(out, [](const Problem& p) { return p.kind == "change"; });
+  std::erase_if(out, [](const Problem& p) { return p.kind == "change" || p.kind == "event"; });
   return out;
 }
 

@@ -110,8 +110,8 @@ class Run {
     const std::int64_t first_step = step_;
     const Outcome outcome = advance_and_look_back();
     finish(outcome);
-    return {outcome,    report_, frames_->frame_count(), watch_.seconds(),
-            first_step, folder_, stored_.sizes,          stored_.warnings};
+    return {outcome, report_,       frames_->frame_count(), watch_.seconds(), first_step,
+            folder_, stored_.sizes, stored_.warnings,       stored_.events,   stored_.stopped_by};
   }
 
  private:
@@ -198,19 +198,21 @@ class Run {
 
   Outcome advance() {
     const std::int64_t steps = request_.options.steps();
-    if (next_frame_ == 0 && !record()) return Outcome::diverged;
+    if (next_frame_ == 0 && !record(time_of(step_))) return Outcome::diverged;
     tell_progress(steps);
-    while (step_ < steps) {
+    while (step_ < steps && !stopped_at()) {
       stop_if_requested();
       driver_.set_clock(step_, time_of(step_));
       const result::SolveReport r = driver_.step(h_);
       if (!r.ok()) return fail(r);
       ++step_;
-      driver_.set_clock(step_, time_of(step_));
+      const double t = stopped_at().value_or(time_of(step_));
+      driver_.set_clock(step_, t);
       add(r);
+      report_.time = t;
       if (!driver_.finite()) return lost(), Outcome::diverged;
-      if ((step_ % request_.options.steps_per_frame() == 0 || step_ == steps) && !record())
-        return Outcome::diverged;
+      const bool ends = step_ == steps || stopped_at();
+      if ((step_ % request_.options.steps_per_frame() == 0 || ends) && !record(t)) return Outcome::diverged;
       if (step_ < steps && checkpoint_due()) save();
       tell_progress(steps);
     }
@@ -218,11 +220,15 @@ class Run {
   }
 
   double time_of(std::int64_t step) const { return static_cast<double>(step) * h_; }
+  // By an event, within a step.
+  std::optional<double> stopped_at() const {
+    return driver_.conductor() ? driver_.conductor()->stopped_at() : std::nullopt;
+  }
 
   // False when there is something without a finite place: then nothing is recorded.
-  bool record() {
+  bool record(double t) {
     driver_.observe(snapshot_);
-    snapshot_.time = time_of(step_);
+    snapshot_.time = t;
     if (first_non_finite(driver_.layout(), snapshot_)) return lost(), false;
     frames_->append(next_frame_++, snapshot_);
     return true;
@@ -328,6 +334,8 @@ class Run {
     stored_.outcome = outcome;
     stored_.report = report_;
     stored_.warnings = warnings();
+    if (driver_.conductor()) stored_.events = driver_.conductor()->happened();
+    stored_.stopped_by = stopped_at() ? stored_.events.back().event : "";
     stored_.frames = frames_ ? frames_->frame_count() : 0;
     stored_.wall_clock.seconds = seconds_before_ + watch_.seconds();
     result::write_atomically(folder_ / "run.json", run_json(stored_));

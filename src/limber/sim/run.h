@@ -21,6 +21,7 @@
 
 #include "limber/model/model.h"
 #include "limber/result/report.h"
+#include "limber/sim/happening.h"
 #include "limber/sim/options.h"
 
 namespace limber::sim {
@@ -78,6 +79,8 @@ struct RunResult {
   std::filesystem::path folder;
   Sizes sizes;
   std::vector<std::string> warnings;  // what makes its numbers worth less, each once, for people
+  std::vector<Happening> events;      // that happened, in their order
+  std::string stopped_by;             // the event that ended it; empty: its time was over
 };
 
 // Simulates and records; throws result::IoError, ModelError, and std::invalid_argument for unusable options
@@ -109,6 +112,8 @@ struct StoredRun {
   Sizes sizes;
   result::SolveReport report;
   std::vector<std::string> warnings;  // as in RunResult
+  std::vector<Happening> events;
+  std::string stopped_by;
   std::uint64_t frames = 0;
   std::vector<std::string> files;
   WallClock wall_clock;

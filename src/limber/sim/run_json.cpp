@@ -125,6 +125,16 @@ Json set_json(const StoredRun& run) {
   return set;
 }
 
+// What happened in a run that has events, and what stopped it.
+void put_events(const StoredRun& run, Json& json) {
+  if (run.events.empty()) return;
+  Json list = Json::array();
+  for (const Happening& h : run.events)
+    list.push_back({{"event", h.event}, {"found", h.found}, {"acted", h.acted}, {"what", h.what}});
+  json["events"] = std::move(list);
+  if (!run.stopped_by.empty()) json["stopped_by"] = run.stopped_by;
+}
+
 StoredRun parse(const Json& json) {
   StoredRun run;
   run.version = json.at("limber").get<std::string>();
@@ -141,6 +151,10 @@ StoredRun parse(const Json& json) {
   run.report = parse_report(json.at("report"));
   run.warnings = json.value("warnings", std::vector<std::string>{});
   run.frames = json.at("frames").get<std::uint64_t>();
+  for (const Json& e : json.value("events", Json::array()))
+    run.events.push_back({e.at("event").get<std::string>(), number_or_nan(e.at("found")),
+                          number_or_nan(e.at("acted")), e.at("what").get<std::string>()});
+  run.stopped_by = json.value("stopped_by", "");
   run.files = json.at("files").get<std::vector<std::string>>();
   run.wall_clock = parse_wall_clock(json.at("wall_clock"));
   set_cpu_threads(run.options, run.wall_clock.cpu_threads);
@@ -154,21 +168,22 @@ StoredRun parse(const Json& json) {
 std::string run_json(const StoredRun& run) {
   Json sources = Json::array();
   for (const SourceFile& source : run.sources) sources.push_back(source.path);
-  const Json json = {{"limber", run.version},
-                     {"scene", run.scene_file},
-                     {"title", run.title},
-                     {"sources", sources},
-                     {"sources_hash", run.began_with},
-                     {"set", set_json(run)},
-                     {"options", options_json(run.options)},
-                     {"model", sizes_json(run.sizes)},
-                     {"solver", run.solver},
-                     {"outcome", run.outcome},
-                     {"report", report_json(run.report)},
-                     {"warnings", run.warnings},
-                     {"frames", run.frames},
-                     {"files", run.files},
-                     {"wall_clock", wall_clock_json(run.wall_clock, run.report.steps)}};
+  Json json = {{"limber", run.version},
+               {"scene", run.scene_file},
+               {"title", run.title},
+               {"sources", sources},
+               {"sources_hash", run.began_with},
+               {"set", set_json(run)},
+               {"options", options_json(run.options)},
+               {"model", sizes_json(run.sizes)},
+               {"solver", run.solver},
+               {"outcome", run.outcome},
+               {"report", report_json(run.report)},
+               {"warnings", run.warnings},
+               {"frames", run.frames},
+               {"files", run.files}};
+  put_events(run, json);
+  json["wall_clock"] = wall_clock_json(run.wall_clock, run.report.steps);
   return dump(json, 2) + "\n";
 }
 

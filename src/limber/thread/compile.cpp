@@ -150,7 +150,8 @@ struct Compiler {
     return X * Pose::translation(b.from.p);
   }
 
-  void add_fix(int thread, const BeamClamp& clamp, const std::vector<Pose>& X_WB, const Beam& beam) {
+  void add_fix(int thread, const BeamClamp& clamp, int number, const std::vector<Pose>& X_WB,
+               const Beam& beam) {
     const auto [fraction, at_body, hold, until] = clamp;
     const int body = at_body.value;
     if (hold == Hold::free) return;
@@ -166,6 +167,7 @@ struct Compiler {
     f.thread = thread;
     f.place = nearest * (t.fine / t.elements);
     f.until = until;
+    f.clamp = number;
     f.stretch = t.stretch;
     if (body >= 0 && free_[body]) return carry(f, hold, body, X_WB, beam);
     f.held = hold == Hold::pinned ? 0b0001u : hold == Hold::clamped ? 0b1101u : 0b1111u;
@@ -178,6 +180,13 @@ struct Compiler {
     s.fixes.push_back(f);
   }
 
+  bool is_released(const std::string& beam, int clamp) const {
+    for (const Event& e : model.events())
+      for (const Action& a : e.actions)
+        if (a.on == Action::On::clamp && a.name == beam && a.clamp == clamp) return true;
+    return false;
+  }
+
   // The body goes with the node.
   void carry(const Fix& at, Hold hold, int body, const std::vector<Pose>& X_WB, const Beam& beam) {
     const Body& b = model.bodies()[body];
@@ -185,7 +194,7 @@ struct Compiler {
     if (hold == Hold::pinned)
       return refuse("beam", beam.name, "clamps",
                     fmt::format("{} is free: a thread carries it clamped or welded, not pinned", b.name));
-    if (std::isfinite(at.until))
+    if (std::isfinite(at.until) || is_released(beam.name, at.clamp))
       return refuse("beam", beam.name, "clamps",
                     fmt::format("{} is carried by the thread, which does not let go of it", b.name));
     if (at.stretch != 1)
@@ -298,8 +307,9 @@ struct Compiler {
     }
     s.threads.push_back(std::move(t));
     const int index = static_cast<int>(s.threads.size()) - 1;
-    add_fix(index, {0, beam.from.body, beam.root}, X_WB, beam);
-    for (const BeamClamp& c : beam.clamps) add_fix(index, c, X_WB, beam);
+    add_fix(index, {0, beam.from.body, beam.root}, -1, X_WB, beam);
+    for (std::size_t c = 0; c < beam.clamps.size(); ++c)
+      add_fix(index, beam.clamps[c], static_cast<int>(c), X_WB, beam);
   }
 
   void cuts() {
@@ -521,6 +531,16 @@ System compile(const Model& model, const Options& options) {
   if (const std::string text = s.contact ? overlap_at_start(s, start, w.data()) : ""; !text.empty())
     s.warning += (s.warning.empty() ? "" : "\n") + text;
   return system;
+}
+
+System after(const System& compiled, std::span<const Done> actions) {
+  auto data = std::make_shared<SystemData>(compiled.data());
+  for (const Done& done : actions)
+    for (Fix& f : data->fixes)
+      if (done.action.on == Action::On::clamp && f.clamp == done.action.clamp &&
+          data->model.beams()[f.thread].name == done.action.name)
+        f.until = std::min(f.until, done.t);
+  return System(std::move(data));
 }
 
 }  // namespace limber::thread

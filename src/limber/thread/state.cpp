@@ -184,6 +184,7 @@ WorkspaceData::WorkspaceData(const SystemData& s) {
 
 Workspace::Workspace(const System& system) : data_(std::make_unique<WorkspaceData>(system.data())) {}
 Workspace::Workspace(Workspace&&) noexcept = default;
+Workspace& Workspace::operator=(Workspace&&) noexcept = default;
 Workspace::~Workspace() = default;
 
 void Workspace::fill_with_nan() {

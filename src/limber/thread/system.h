@@ -60,6 +60,7 @@ struct Fix {
   Pose X_BN;                                               // the node's axes in the body
   double stretch = 1;                                      // of the midline, where that is held
   double until = std::numeric_limits<double>::infinity();  // [s]
+  int clamp = -1;                                          // of the beam's clamps; −1: its root
 };
 
 inline constexpr unsigned carries_body = 0b10000u;

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -155,10 +156,14 @@ class System {
 // Throws ModelError for what this method cannot run, with names.
 System compile(const Model& model, const Options& options = {});
 
+// The system of the model as `compile` made it with the clamps that these actions released let go then.
+System after(const System& compiled, std::span<const Done> actions);
+
 class Workspace {
  public:
   explicit Workspace(const System& system);
   Workspace(Workspace&&) noexcept;
+  Workspace& operator=(Workspace&&) noexcept;
   ~Workspace();
   WorkspaceData& data() { return *data_; }
   void fill_with_nan();
