@@ -104,10 +104,11 @@ std::vector<std::string> notes(const Model& model, const RunOptions& options) {
   if (std::abs(end - options.time) > 1e-6 * options.step)
     out.push_back(fmt::format("time: {:g} s is no whole number of steps of {:g} s: it runs to {:g} s",
                               options.time, options.step, end));
-  const double frame = static_cast<double>(options.steps_per_frame()) * options.step;
+  const double frame = options.frame_interval();
   if (options.frame != RunOptions().frame && std::abs(frame - options.frame) > 1e-6 * options.step)
-    out.push_back(fmt::format("frame: {:g} s is no whole number of steps of {:g} s: it records every {:g} s",
-                              options.frame, options.step, frame));
+    out.push_back(
+        fmt::format("frame: {:g} s is no whole number{} of steps of {:g} s: it records every {:g} s",
+                    options.frame, options.frames_per_step() > 1 ? " or part" : "", options.step, frame));
   return out;
 }
 
