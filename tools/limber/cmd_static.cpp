@@ -2,6 +2,7 @@
 // joints, springs and loops carry; as the loads come on, along the path of equilibria, in the course of time,
 // and back to the unloaded shape. What is computed is in sim/; here it is asked for, printed and written.
 #include <fmt/format.h>
+#include <time.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -109,6 +110,13 @@ void put_json(const StaticArguments& a, const nlohmann::ordered_json& json) {
   if (a.json) out(text);
 }
 
+// Of this process: what it took to compile the model and to find its rest stands beside what was found.
+double cpu_seconds() {
+  timespec t{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
 // Rows go to stdout unless a file or JSON is asked for; what is to be said then goes there instead.
 void put_rows(const StaticArguments& a, const std::string& rows, const std::vector<sim::Statement>& say) {
   if (!a.csv.empty()) result::write_atomically(a.csv, rows);
@@ -123,8 +131,12 @@ void put_rows(const StaticArguments& a, const std::string& rows, const std::vect
 }
 
 int rest(const scene::Scene& scene, const StaticArguments& a, const sim::StaticOptions& options) {
+  const double begin = cpu_seconds();
   const sim::Equilibrium e = sim::find_equilibrium(scene.model, scene.run, options);
-  put_json(a, to_json(e));
+  const double took = cpu_seconds() - begin;
+  nlohmann::ordered_json json = to_json(e);
+  json["wall_clock"] = {{"cpu_seconds", took}};
+  put_json(a, json);
   if (!a.json && e.ok()) out(static_text(scene.model, e, a.all));
   if (!a.report.empty() && e.ok()) {
     sim::CurveOptions way;
