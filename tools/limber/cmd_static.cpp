@@ -102,12 +102,16 @@ int finish(bool ok, const std::string& why) {
   return ExitCode::failed;
 }
 
-// JSON to stdout, to a file, or both.
-void put_json(const StaticArguments& a, const nlohmann::ordered_json& json) {
-  if (!a.json && a.write.empty()) return;
-  const std::string text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  if (!a.write.empty()) result::write_atomically(a.write, text);
-  if (a.json) out(text);
+// JSON to stdout, to a file, or both. What the clock says, if anything, goes to stdout alone: files are the
+// same every time.
+void put_json(const StaticArguments& a, nlohmann::ordered_json json,
+              const nlohmann::ordered_json& wall_clock = {}) {
+  const auto text = [&] {
+    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  };
+  if (!a.write.empty()) result::write_atomically(a.write, text());
+  if (!wall_clock.is_null()) json["wall_clock"] = wall_clock;
+  if (a.json) out(text());
 }
 
 // Of this process: what it took to compile the model and to find its rest stands beside what was found.
@@ -134,9 +138,7 @@ int rest(const scene::Scene& scene, const StaticArguments& a, const sim::StaticO
   const double begin = cpu_seconds();
   const sim::Equilibrium e = sim::find_equilibrium(scene.model, scene.run, options);
   const double took = cpu_seconds() - begin;
-  nlohmann::ordered_json json = to_json(e);
-  json["wall_clock"] = {{"cpu_seconds", took}};
-  put_json(a, json);
+  put_json(a, to_json(e), {{"cpu_seconds", took}});
   if (!a.json && e.ok()) out(static_text(scene.model, e, a.all));
   if (!a.report.empty() && e.ok()) {
     sim::CurveOptions way;
