@@ -22,6 +22,7 @@ Checkpoint sample() {
   c.report.total_iterations = 12345678901;
   c.report.steps = 4711;
   c.report.substeps = 2;
+  c.report.parts = 31, c.report.rejected = 5;
   c.report.residual = std::nextafter(1e-13, 1);
   c.report.worst = "link7";
   c.state = std::string("\0\x01\xff state", 9);
@@ -40,6 +41,8 @@ TEST(Checkpoint, RoundTrip) {
   EXPECT_EQ(a.report.total_iterations, b.report.total_iterations);
   EXPECT_EQ(a.report.steps, b.report.steps);
   EXPECT_EQ(a.report.substeps, b.report.substeps);
+  EXPECT_EQ(a.report.parts, b.report.parts);
+  EXPECT_EQ(a.report.rejected, b.report.rejected);
   EXPECT_EQ(a.report.residual, b.report.residual);
   EXPECT_EQ(a.report.worst, b.report.worst);
   EXPECT_EQ(a.state, b.state);

@@ -37,6 +37,23 @@ TEST(Options, FramesAreWholeSteps) {
   EXPECT_GT(options(1, 1e-300, 1e300).steps_per_frame(), 1);
 }
 
+// Frames within steps only where steps go by an error, and where frames are closer than steps by half.
+TEST(Options, FramesWithinSteps) {
+  RunOptions o = options(1, 0.1, 0.01);
+  EXPECT_EQ(o.frames_per_step(), 1);
+  o.articulated.error = 1e-6;
+  EXPECT_EQ(o.frames_per_step(), 10);
+  EXPECT_DOUBLE_EQ(o.frame_interval(), 0.01);
+  EXPECT_EQ(options(1, 0.1, 0.3).frames_per_step(), 1);
+  o.frame = 0.08;
+  EXPECT_EQ(o.frames_per_step(), 1);
+  EXPECT_EQ(o.frame_interval(), 0.1);
+  o.frame = 1e-9;
+  EXPECT_THROW(validate(o), ModelError);
+  o.method = Method::thread;  // has no such steps
+  EXPECT_EQ(o.frames_per_step(), 1);
+}
+
 TEST(Options, ValidateNamesTheOption) {
   const auto message = [](const RunOptions& o) -> std::string {
     try {

@@ -84,6 +84,31 @@ TEST_F(Resume, AfterKillsBetweenCheckpoints) {
   expect_same();
 }
 
+// Frames that stand within steps by an error, killed and stopped at any of them.
+TEST(ResumeByError, WritesTheSameBytes) {
+  TemporaryFolder t;
+  const Model model = chain(4);
+  const auto request = [&](const char* name, bool again) {
+    RunRequest r = request_for(t / name, 2);
+    r.options.articulated.integrator = articulated::Integrator::gauss;
+    r.options.articulated.error = 1e-6;
+    r.options.step = 0.1, r.options.frame = 0.02;
+    r.resume = again;
+    r.checkpoint_interval = 0;
+    return r;
+  };
+  EXPECT_EQ(run(model, request("reference", false)).frames, 101u);
+  bool again = false;
+  for (const std::int64_t step : {3, 4, 11, 17}) {
+    RunRequest r = request("run", again);
+    kill_after(r, step);
+    EXPECT_THROW(run(model, r), Killed);
+    again = true;
+  }
+  EXPECT_GT(run(model, request("run", true)).first_step, 0);
+  EXPECT_EQ(contents(t / "run"), contents(t / "reference"));
+}
+
 TEST_F(Resume, ATornFrameAtTheEndIsMadeAgain) {
   kill_at(50, 0);
   const fs::path frames = t / "run" / "frames";

@@ -34,6 +34,36 @@ TEST(Run, RecordsTheFirstEveryNthAndTheLastStep) {
   EXPECT_EQ(frame_times(t / "run"), (std::vector<double>{0, 3 * 0.01, 6 * 0.01, 9 * 0.01, 10 * 0.01}));
 }
 
+// By an error frames stand within steps, at equal distances; what a step ends with is the same as without
+// them.
+TEST(Run, RecordsFramesWithinStepsByError) {
+  const TemporaryFolder t;
+  RunRequest r = request_for(t / "run", 0.6);
+  r.options.articulated.integrator = articulated::Integrator::rk4;
+  r.options.articulated.error = 1e-5;
+  r.options.step = 0.2, r.options.frame = 0.05;
+  const RunResult result = run(chain(3), r);
+  EXPECT_EQ(result.outcome, Outcome::done);
+  const std::vector<double> times = frame_times(t / "run");
+  ASSERT_EQ(times.size(), 13u);
+  for (std::size_t k = 0; k < times.size(); ++k) EXPECT_NEAR(times[k], 0.05 * static_cast<double>(k), 1e-15);
+  EXPECT_EQ(times[8], 2 * 0.2);  // the end of a step: to the last bit
+  EXPECT_GE(result.report.parts, 3);
+  EXPECT_EQ(result.report.steps, 3);
+  const auto json = run_json_of(t / "run");
+  EXPECT_EQ(json["report"]["parts"], result.report.parts);
+  EXPECT_EQ(json["report"]["rejected"], result.report.rejected);
+  r.folder = t / "coarse";
+  r.options.frame = 0.2;
+  run(chain(3), r);
+  result::RecordingReader fine(t / "run" / "frames"), coarse(t / "coarse" / "frames");
+  result::Snapshot a, b;
+  for (std::uint64_t k = 0; k < 4; ++k) {
+    fine.read(4 * k, a), coarse.read(k, b);
+    EXPECT_EQ(a.scalars, b.scalars) << k;
+  }
+}
+
 TEST(Run, ALastStepThatIsAFrameIsRecordedOnce) {
   const TemporaryFolder t;
   EXPECT_EQ(run(chain(2), request_for(t / "run", 0.09)).frames, 4u);

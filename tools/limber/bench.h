@@ -33,6 +33,7 @@ std::vector<Figure> bench_contact(bool full);
 void bench_structures(std::vector<Figure>& figures, bool full);  // its second part
 void bench_statics(std::vector<Figure>& figures);                // its third
 void bench_newton(std::vector<Figure>& figures);                 // its fourth
+void bench_error(std::vector<Figure>& figures);                  // its fifth
 std::filesystem::path scene_folder();                            // of the shipped scenes
 
 }  // namespace limber::cli

@@ -208,6 +208,7 @@ std::vector<Figure> bench_articulated(bool full) {
   bench_structures(figures, full);
   bench_statics(figures);
   bench_newton(figures);
+  bench_error(figures);
   return figures;
 }
 

@@ -2,6 +2,7 @@
 // joints, springs and loops carry; as the loads come on, along the path of equilibria, in the course of time,
 // and back to the unloaded shape. What is computed is in sim/; here it is asked for, printed and written.
 #include <fmt/format.h>
+#include <time.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -101,12 +102,23 @@ int finish(bool ok, const std::string& why) {
   return ExitCode::failed;
 }
 
-// JSON to stdout, to a file, or both.
-void put_json(const StaticArguments& a, const nlohmann::ordered_json& json) {
-  if (!a.json && a.write.empty()) return;
-  const std::string text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  if (!a.write.empty()) result::write_atomically(a.write, text);
-  if (a.json) out(text);
+// JSON to stdout, to a file, or both. What the clock says, if anything, goes to stdout alone: files are the
+// same every time.
+void put_json(const StaticArguments& a, nlohmann::ordered_json json,
+              const nlohmann::ordered_json& wall_clock = {}) {
+  const auto text = [&] {
+    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  };
+  if (!a.write.empty()) result::write_atomically(a.write, text());
+  if (!wall_clock.is_null()) json["wall_clock"] = wall_clock;
+  if (a.json) out(text());
+}
+
+// Of this process: what it took to compile the model and to find its rest stands beside what was found.
+double cpu_seconds() {
+  timespec t{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
 // Rows go to stdout unless a file or JSON is asked for; what is to be said then goes there instead.
@@ -123,8 +135,10 @@ void put_rows(const StaticArguments& a, const std::string& rows, const std::vect
 }
 
 int rest(const scene::Scene& scene, const StaticArguments& a, const sim::StaticOptions& options) {
+  const double begin = cpu_seconds();
   const sim::Equilibrium e = sim::find_equilibrium(scene.model, scene.run, options);
-  put_json(a, to_json(e));
+  const double took = cpu_seconds() - begin;
+  put_json(a, to_json(e), {{"cpu_seconds", took}});
   if (!a.json && e.ok()) out(static_text(scene.model, e, a.all));
   if (!a.report.empty() && e.ok()) {
     sim::CurveOptions way;

@@ -104,9 +104,12 @@ InfoSection options_section(const sim::RunOptions& o) {
   s.entries.push_back({"time", o.time, "s", ""});
   s.entries.push_back(
       {"step", o.step, "s", format_count(static_cast<std::size_t>(o.steps()), "step", "steps")});
-  s.entries.push_back({"frame", static_cast<double>(o.steps_per_frame()) * o.step, "s",
-                       fmt::format("every {}", format_count(static_cast<std::size_t>(o.steps_per_frame()),
-                                                            "step", "steps"))});
+  const auto frames = static_cast<std::size_t>(o.frames_per_step());
+  s.entries.push_back(
+      {"frame", o.frame_interval(), "s",
+       frames > 1 ? fmt::format("{} in each step", frames)
+                  : fmt::format("every {}", format_count(static_cast<std::size_t>(o.steps_per_frame()),
+                                                         "step", "steps"))});
   return s;
 }
 
@@ -118,6 +121,9 @@ InfoSection outcome_section(const sim::StoredRun& run) {
                  {"iterations", static_cast<std::size_t>(run.report.total_iterations), "", ""},
                  {"split steps", static_cast<std::size_t>(run.report.substeps), "", ""},
                  {"largest residual", run.report.residual, "", run.report.worst}}};
+  if (run.report.parts > 0)
+    s.entries.push_back({"parts by error", static_cast<std::size_t>(run.report.parts), "",
+                         fmt::format("{} more were too long", run.report.rejected)});
   if (!run.report.message.empty()) s.entries.push_back({"message", run.report.message, "", ""});
   for (const sim::Happening& h : run.events) s.entries.push_back({"event", sim::to_string(h), "", ""});
   for (const std::string& warning : run.warnings) s.entries.push_back({"warning", warning, "", ""});

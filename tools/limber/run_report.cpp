@@ -61,6 +61,10 @@ Json effort(const sim::StoredRun& run) {
   Json rows = Json::array();
   rows.push_back({"steps", std::to_string(r.steps)});
   rows.push_back({"steps that had to be split", std::to_string(r.substeps)});
+  if (r.parts > 0) {
+    rows.push_back({"parts that steps were taken in", std::to_string(r.parts)});
+    rows.push_back({"parts that missed their error and were shortened", std::to_string(r.rejected)});
+  }
   rows.push_back({"iterations in all", std::to_string(r.total_iterations)});
   rows.push_back({"iterations a step", number(static_cast<double>(r.total_iterations) / steps)});
   rows.push_back({"most iterations in a step", std::to_string(r.iterations)});

@@ -99,6 +99,8 @@ std::string summary_json(const sim::RunResult& r, const sim::RunRequest& request
                {"time", r.report.time},
                {"steps", r.report.steps},
                {"substeps", r.report.substeps},
+               {"parts", r.report.parts},
+               {"rejected", r.report.rejected},
                {"total_iterations", r.report.total_iterations},
                {"frames", r.frames},
                {"worst", r.report.worst},

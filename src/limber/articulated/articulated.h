@@ -52,6 +52,7 @@ struct Options {
   int max_iterations = 40;         // then the step is split
   int cpu_threads = 1;             // results do not depend on it
   int parallel_min_bodies = 4000;  // smaller subtrees are not worth a second thread; not described: for tests
+  bool halves = false;             // parts by error always in halves; not described: to compare with
 
   // Each by its key in scenes (sim/option.h); a new one is here and where it is used, nowhere else.
   template <class Table>
@@ -145,8 +146,10 @@ class Workspace {
 };
 
 // One step of size h. On failure the state is left as it was before the step and the report says where and
-// why.
-result::SolveReport step(const System& system, State& state, Workspace& workspace, double h);
+// why. `between`: states at equal distances within the step, to be filled; only where steps go by an error
+// (Options::error), and of no use where the step fails.
+result::SolveReport step(const System& system, State& state, Workspace& workspace, double h,
+                         std::span<State> between = {});
 
 // The system of the model as `compile` made it after these actions of events, in their order. States fit
 // both.

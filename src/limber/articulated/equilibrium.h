@@ -69,9 +69,10 @@ class Equilibrium {
   void without_locked(std::vector<double>& y) const;
 
   void find_modes(StaticResult& out);
+  double factor_for_modes();
+  bool lanczos_modes(StaticResult& out, int wanted);
   void dense_modes(StaticResult& out, int wanted);
   Mat6 world_inertia(int i) const;
-  void mass_times(const double* x, double* y);
   void stiffness_times(const multibody::BlockSystem& A, const double* x, double* y);
   void add_mode(StaticResult& out, double eigenvalue, const VecX& shape) const;
   void reactions(StaticResult& out);

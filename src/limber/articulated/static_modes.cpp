@@ -13,55 +13,125 @@ namespace limber::articulated {
 using multibody::BlockRhs;
 using multibody::BlockSystem;
 
-// Lowest eigenvalues of K x = μ M x within loops and locks, by subspace iteration with the factor of K +
-// σM.
+namespace {
+
+constexpr int largest_dense = 60;        // freedoms: dense, and no doubt about what was missed
+constexpr int dense_where_needed = 300;  // … where the iteration does not come to its end
+constexpr double settled = 1e-7;  // residual of a mode, of its eigenvalue, which is then known to the square
+
+// Vectors that are M-orthonormal, and T: what the operator makes of those that were taken, along all of them.
+struct ModeBasis {
+  std::vector<VecX> X = {}, MX = {};
+  MatX T = {};
+
+  int size() const { return static_cast<int>(X.size()); }
+
+  // What x is along the basis goes to a column of T (−1: none); what is left joins it, unless it is rounding.
+  void join(VecX x, VecX Mx, int column) {
+    const double before = std::sqrt(std::max(0.0, x.dot(Mx)));
+    for (int pass = 0; pass < 2; ++pass)
+      for (int k = 0; k < size(); ++k) {
+        const double along = MX[k].dot(x);
+        if (column >= 0) T(k, column) += along;
+        x -= along * X[k];
+        Mx -= along * MX[k];
+      }
+    const double left = std::sqrt(std::max(0.0, x.dot(Mx)));
+    if (!(left > 1e-12 * before)) return;
+    if (column >= 0) T(size(), column) = left;
+    X.push_back(x / left);
+    MX.push_back(Mx / left);
+  }
+
+  // Eigenvectors of the first `taken`, ascending, and the most that one of the last `count` leaves over, of
+  // its eigenvalue.
+  math::SymmetricEigen ritz(int taken, int count, double& residual) const {
+    const MatX square = T.topLeftCorner(taken, taken);
+    const math::SymmetricEigen out = math::symmetric_eigen(0.5 * (square + square.transpose()));
+    residual = 0;
+    for (int k = taken - count; k < taken; ++k)
+      residual = std::max(residual, (T.block(taken, 0, T.rows() - taken, taken) * out.vectors.col(k)).norm() /
+                                        std::abs(out.values[k]));
+    return out;
+  }
+};
+
+}  // namespace
+
 void Equilibrium::find_modes(StaticResult& out) {
   const int v = s_.tree.v_count();
   const int wanted = std::min(options_.modes, v);
   if (wanted <= 0) return;
-  // Small structures: dense, and no doubt about what was missed.
-  if (v <= 300) return dense_modes(out, wanted);
-  double sigma = 0;
+  if (v <= largest_dense) return dense_modes(out, wanted);
   assemble(0);
+  if (!lanczos_modes(out, wanted) && v <= dense_where_needed) dense_modes(out, wanted);
+}
+
+// K + σM with the least σ that leaves no direction negative, factored; −1: none.
+double Equilibrium::factor_for_modes() {
+  double sigma = 0;
   gaba_.factor(K_, true);
   for (int tries = 0; gaba_.directions().negative > 0 || gaba_.directions().moved > 0; ++tries) {
-    if (tries > 60) return;
+    if (tries > 60) return -1;
     sigma = sigma > 0 ? 4 * sigma : lowest_sigma();
     assemble(sigma);
     gaba_.factor(K_, true);
   }
-  const int m = std::min(v, 2 * wanted + 6);
-  MatX X(v, m), MX(v, m);
+  return sigma;
+}
+
+// Lowest eigenvalues of K x = μ M x within loops and locks, by Lanczos' method on (K + σM)⁻¹M with as many
+// starts as modes are wanted, so that equal ones are found as often as they are there.
+bool Equilibrium::lanczos_modes(StaticResult& out, int wanted) {
+  const int v = s_.tree.v_count(), most = std::min(v, 20 * wanted + 60);
+  const double sigma = factor_for_modes();
+  if (sigma < 0) return false;
+  std::vector<Mat6> inertia(s_.tree.size());
+  for (int i = 0; i < s_.tree.size(); ++i) inertia[i] = world_inertia(i);
+  const auto mass_times = [&](const VecX& x) {
+    VecX y(v);
+    multibody::jacobian_times(K_, x.data(), twist_.data());
+    for (int i = 0; i < s_.tree.size(); ++i) twist_[i] = inertia[i] * twist_[i];
+    multibody::jacobian_transpose_times(K_, twist_.data(), y.data());
+    return y;
+  };
+  BlockRhs load(K_);
+  const auto solved = [&](const VecX& Mx) {
+    std::copy_n(Mx.data(), v, load.tau.begin());
+    gaba_.solve(load, scratch_, x_, true);
+    return VecX(Eigen::Map<const VecX>(x_.a.data(), v));
+  };
+  ModeBasis basis{.T = MatX::Zero(most + wanted, most)};
+  const auto take = [&](const VecX& Mx, int column) {
+    const VecX x = solved(Mx);
+    basis.join(x, mass_times(x), column);
+  };
   unsigned seed = 1;
-  for (int c = 0; c < m; ++c)
+  for (int c = 0; c < wanted; ++c) {
+    VecX x(v);
     for (int r = 0; r < v; ++r) {
       seed = seed * 1664525u + 1013904223u;
-      X(r, c) = (seed >> 8) * (2.0 / 16777216) - 1;
+      x[r] = (seed >> 8) * (2.0 / 16777216) - 1;
     }
-  BlockRhs load(K_);
-  VecX values = VecX::Zero(m);
-  for (int round = 0; round < 100; ++round) {
-    stop_if_requested();
-    for (int c = 0; c < m; ++c) {
-      mass_times(X.col(c).data(), load.tau.data());
-      gaba_.solve(load, scratch_, x_, true);
-      X.col(c) = Eigen::Map<const VecX>(x_.a.data(), v);
-    }
-    // Rayleigh–Ritz: (K + σM) is known by its action: XᵀKX from the right-hand sides.
-    for (int c = 0; c < m; ++c) mass_times(X.col(c).data(), MX.col(c).data());
-    const MatX mass = X.transpose() * MX;
-    MatX KX(v, m);
-    for (int c = 0; c < m; ++c) stiffness_times(K_, X.col(c).data(), KX.col(c).data());
-    MatX stiff = X.transpose() * KX;
-    const math::SymmetricEigen ritz =
-        math::symmetric_eigen(0.5 * (stiff + stiff.transpose()), 0.5 * (mass + mass.transpose()));
-    const VecX next = ritz.values;
-    X = X * ritz.vectors;
-    const double change = (next - values).head(wanted).cwiseAbs().maxCoeff();
-    values = next;
-    if (round > 2 && change <= 1e-10 * values.head(wanted).cwiseAbs().maxCoeff()) break;
+    take(mass_times(x), -1);
   }
-  for (int k = 0; k < wanted; ++k) add_mode(out, values[k] - sigma, X.col(k));
+  for (int taken = 1; taken <= std::min(most, basis.size()); ++taken) {
+    stop_if_requested();
+    take(VecX(basis.MX[taken - 1]), taken - 1);
+    const bool all = basis.size() == taken;  // there are no more
+    if (!all && (taken < 3 * wanted || taken % 2)) continue;
+    const int count = std::min(wanted, taken);
+    double residual = 0;
+    const math::SymmetricEigen ritz = basis.ritz(taken, count, residual);
+    if (!all && residual > settled) continue;
+    for (int k = taken - 1; k >= taken - count; --k) {
+      VecX shape = VecX::Zero(v);
+      for (int i = 0; i < taken; ++i) shape += ritz.vectors(i, k) * basis.X[i];
+      add_mode(out, 1 / ritz.values[k] - sigma, shape);
+    }
+    return true;
+  }
+  return false;
 }
 
 void Equilibrium::dense_modes(StaticResult& out, int wanted) {
@@ -89,12 +159,6 @@ void Equilibrium::dense_modes(StaticResult& out, int wanted) {
 
 Mat6 Equilibrium::world_inertia(int i) const {
   return multibody::world_inertia(s_.tree[i].inertia, w_.links[i].X_WM.R);
-}
-
-void Equilibrium::mass_times(const double* x, double* y) {
-  multibody::jacobian_times(K_, x, twist_.data());
-  for (int i = 0; i < s_.tree.size(); ++i) twist_[i] = world_inertia(i) * twist_[i];
-  multibody::jacobian_transpose_times(K_, twist_.data(), y);
 }
 
 // y = A x in the links' geometry at q_; A without couplings: D.

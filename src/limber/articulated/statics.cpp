@@ -31,7 +31,7 @@ Equilibrium::Equilibrium(const SystemData& s, const State& state, WorkspaceData&
       rhs_(K_),
       x_(K_),
       gaba_(s.tree, pattern_, false),
-      metric_(s.tree, pattern_, false),
+      metric_(s.tree, pattern_, gaba_.order()),
       scratch_(gaba_),
       loops_(s.loops.size()),
       loops_moved_(s.loops.size()),

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "limber/articulated/stepper.h"
 #include "limber/math/stop.h"
@@ -520,16 +521,19 @@ bool Stepper::fail(Status status, double t, std::string what, int link) {
   return false;
 }
 
-SolveReport step(const System& system, State& state, Workspace& workspace, double h) {
+SolveReport step(const System& system, State& state, Workspace& workspace, double h,
+                 std::span<State> between) {
   const SystemData& s = system.data();
   WorkspaceData& w = workspace.data();
+  if (!between.empty() && !(s.options.error > 0))
+    throw std::invalid_argument("step: states within a step are found only by an error");
   SolveReport report;
   const double t0 = state.t;
   w.before = state;
   if (state.step == 0) result::add_warning(report, s.warning);
   bool good = false;
   try {
-    good = s.options.error > 0 ? advance_adaptively(s, state, w, report, h)
+    good = s.options.error > 0 ? advance_adaptively(s, state, w, report, h, between)
                                : Stepper(s, state, w, report).advance(t0, h, 0);
   } catch (const Stopped&) {
     std::swap(state, w.before);

@@ -128,10 +128,8 @@ void Stepper::clear_books() {
   std::fill(w_.works.begin(), w_.works.end(), 0.0);
 }
 
-// Powers of the last evaluation, over h.
-void Stepper::book_energy(double h) {
-  book_rubs();
-  w_.dissipated += h * w_.dissipated_power;
+// Of loads, drives and given motions at the last evaluation; one by one in w_.powers.
+double Stepper::given_power() {
   double power = w_.work_power;
   for (std::size_t i = 0; i < s_.motions.size();
        ++i) {  // what moves a prescribed joint works on the structure
@@ -146,11 +144,29 @@ void Stepper::book_energy(double h) {
     own = 0;
     for (int k = 0; k < link.dofs; ++k) own += force[k] * v[link.v + k];
   }
+  return power;
+}
+
+// Powers of the last evaluation, over h.
+void Stepper::book_energy(double h) {
+  book_rubs();
+  w_.dissipated += h * w_.dissipated_power;
+  const double power = given_power();
   w_.work += h * power;
   for (std::size_t i = 0; i < w_.works.size(); ++i) w_.works[i] += h * w_.powers[i];
   w_.taken.add(w_.dissipated_power);
   w_.given.add(power);
   if (touches()) book_touches(h);
+}
+
+// … those that are known at a node.
+void Stepper::book_node(const Node& node, double h) {
+  w_.dissipated += h * node.taken;
+  w_.work += h * (node.given + node.field);
+  w_.field_work += h * node.field;
+  for (std::size_t i = 0; i < w_.works.size(); ++i) w_.works[i] += h * node.powers[i];
+  w_.taken.add(node.taken);
+  w_.given.add(node.given);
 }
 
 // Σ m c at q.

@@ -49,6 +49,7 @@ constexpr Tableau gauss = {
     {0.5 - root3 / 6, 0.5 + root3 / 6, 0, 0, 0}};
 // With λ the eigenvalues of A, |λ|²/Re λ: the real number that takes their place in the damping with the
 // least rest, and for A² in the stiffness.
+constexpr double least_with_companion = 1e-14;  // of the velocities
 constexpr double gauss_damping = 1.0 / 3, gauss_stiffness = 1.0 / 6;
 
 constexpr Tableau sdirk4 = {5,
@@ -60,10 +61,6 @@ constexpr Tableau sdirk4 = {5,
                             {25.0 / 24, -49.0 / 48, 125.0 / 16, -85.0 / 12, 0.25},
                             {0.25, 0.75, 11.0 / 20, 0.5, 1}};
 
-// Weights of third order from the same stages (their table IV.6.5): what the step is off by, too much rather
-// than too little.
-constexpr std::array<double, 5> sdirk4_lower = {59.0 / 48, -17.0 / 96, 225.0 / 32, -85.0 / 12, 0};
-
 const Tableau& tableau_of(Integrator integrator) {
   return integrator == Integrator::rk4 ? rk4 : integrator == Integrator::gauss ? gauss : sdirk4;
 }
@@ -73,6 +70,12 @@ Vec3 rotation_vector(const std::vector<double>& x, const multibody::Link& link) 
 }
 
 }  // namespace
+
+Vec6 bracket(JointKind kind, const Vec6& u, const Vec6& v) {
+  Vec6 out = Vec6::Zero();
+  if (has_rotation_vector(kind)) out.head<3>() = u.head<3>().cross(v.head<3>());
+  return out;
+}
 
 // k = u̇ for given u and v. False: no joint turns freely, k = v whatever u.
 bool Stepper::rates_along(const std::vector<double>& u, const std::vector<double>& v,
@@ -89,9 +92,8 @@ bool Stepper::rates_along(const std::vector<double>& u, const std::vector<double
   return depends;
 }
 
-// x₀ + h Σ w_j x_j over the first n stages.
-static void combine(const std::vector<double>* start, double h, std::span<const double> weights,
-                    const std::vector<std::vector<double>>& x, int n, std::vector<double>& out) {
+void combine(const std::vector<double>* start, double h, std::span<const double> weights,
+             const std::vector<std::vector<double>>& x, int n, std::vector<double>& out) {
   for (std::size_t k = 0; k < out.size(); ++k) {
     double sum = 0;
     for (int j = 0; j < n; ++j) sum += weights[j] * x[j][k];
@@ -156,6 +158,7 @@ void Stepper::book_field_rate(double t, double share) {
 
 // a at (q_mid, v_mid, t), nothing implicit.
 bool Stepper::solve_explicitly(double t, double h) {
+  tension_ = false;
   set_locks(t, h, 0, h);
   evaluate(s_, w_.q_mid.data(), w_.v_mid.data(), t, {0, 0, 0}, w_);
   q_at_ = w_.q_mid.data();
@@ -170,8 +173,15 @@ bool Stepper::solve_explicitly(double t, double h) {
 // rk4 and sdirk4: one stage after the other.
 bool Stepper::solve_by_stages(double t, double h) {
   const Tableau& m = tableau_of(now_);
+  if ((by_own_estimate() || wants_nodes()) && !know_start(t, h)) return false;
   std::copy(state_.a.begin(), state_.a.end(), w_.a.begin());
   for (int i = 0; i < m.stages; ++i) {
+    if (i == 0 && now_ == Integrator::rk4 && by_own_estimate()) {  // the end of the part before
+      book_node(w_.node, m.b[i] * h);
+      w_.stage_a[i] = w_.node.a;
+      w_.stage_k[i] = state_.v;
+      continue;
+    }
     const double at = t + m.c[i] * h, gamma = m.A[i][i];
     combine(&state_.v, h, m.A[i], w_.stage_a, i, w_.v_base);
     combine(nullptr, h, m.A[i], w_.stage_k, i, w_.u_base);
@@ -188,13 +198,17 @@ bool Stepper::solve_by_stages(double t, double h) {
     w_.stage_control[i] = w_.control_rate;
     rates_along(w_.u, w_.v_mid, w_.stage_k[i]);
   }
+  if (wants_nodes()) keep_node(t + h, w_.q_mid, w_.v_mid, w_.node_end);  // sdirk4 ends at its last stage
   return end_step(t, h);
 }
 
 // gauss: both stages in turn, until their accelerations stand still.
 bool Stepper::solve_gauss(double t, double h) {
   const Tableau& m = gauss;
-  for (int i = 0; i < m.stages; ++i) {
+  if (by_own_estimate() && !know_start(t, h)) return false;
+  companion_ = by_own_estimate() && take_companion(t, h);
+  if (by_own_estimate()) report_.status = Status::ok;  // a companion that fails is none
+  for (int i = 0; i < m.stages && !companion_; ++i) {
     w_.stage_a[i] = state_.a;
     w_.stage_k[i] = state_.v;
   }
@@ -210,7 +224,9 @@ bool Stepper::solve_gauss(double t, double h) {
       if (!improve_one_of_pair(i, t, h, change, scale)) return false;
     ++report_.total_iterations;
     report_.iterations = std::max(report_.iterations, iteration);
-    if (iteration == 1) tolerance = tolerance_of(scale > 0 ? change / scale : 0);
+    if (iteration == 1) tolerance = tolerance_of(scale > 0 ? first_change(change, h) / scale : 0);
+    // From a guess so near the iteration ends right at its tolerance, where else it goes far below.
+    if (iteration == 1 && companion_) tolerance = std::max(least_with_companion, 0.01 * tolerance);
     const bool done = change <= tolerance * scale || stands_still(iteration, change, previous, scale, h);
     if (!done) w_.anderson_pair.next(w_.pair, w_.pair_new);
     std::swap(w_.pair, w_.pair_new);
@@ -225,6 +241,15 @@ bool Stepper::solve_gauss(double t, double h) {
     previous = change;
   }
   return fail_iteration(t);
+}
+
+// What the first iteration would have changed from the accelerations of the start.
+double Stepper::first_change(double change, double h) const {
+  if (!companion_) return change;
+  const std::size_t n = w_.node.a.size();
+  for (std::size_t k = 0; k < w_.pair_new.size(); ++k)
+    change = std::max(change, h * std::abs(w_.pair_new[k] - w_.node.a[k % n]) * s_.rate_unit[k % n]);
+  return change;
 }
 
 // Both stages' velocities, their way u from the step's start, and the rates along it.
@@ -272,13 +297,11 @@ bool Stepper::end_step(double t, double h) {
   combine(nullptr, h, m.b, w_.stage_k, m.stages, w_.u);
   multibody::integrate(tree_, state_.q.data(), w_.u.data(), 1, w_.q_end.data());
   combine_controls(h, m.b, m.stages, w_.control_end);
-  if (s_.options.error > 0 && now_ == Integrator::sdirk4) {
-    combine(nullptr, h, sdirk4_lower, w_.stage_k, m.stages, w_.u);
-    multibody::integrate(tree_, state_.q.data(), w_.u.data(), 1, w_.q_mid.data());
-    estimate_ = distance(s_, w_.q_end, w_.q_mid, w_);
-  }
+  if (by_own_estimate() && now_ == Integrator::gauss) estimate_by_companion(h);
+  if (by_own_estimate() && now_ == Integrator::sdirk4) estimate_by_weights(h);
   follow_motions(t + h);
-  return !has_loops() || (close_positions(h, 0) && project_velocities());
+  if (has_loops() && !(close_positions(h, 0) && project_velocities())) return false;
+  return !by_own_estimate() || estimate_at_end(t, h);
 }
 
 }  // namespace limber::articulated

@@ -88,8 +88,24 @@ class Stepper {
   bool solve_by_stages(double t, double h);
   bool solve_gauss(double t, double h);
   void place_pair(double h);
+  double first_change(double change, double h) const;
   bool improve_one_of_pair(int i, double t, double h, double& change, double& scale);
   bool end_step(double t, double h);
+
+  // Estimates and nodes (step_estimate.cpp).
+  bool by_own_estimate() const { return w_.own_estimate && now_ == s_.options.integrator; }
+  bool wants_nodes() const { return by_own_estimate() && w_.wants_nodes && now_ == Integrator::sdirk4; }
+  bool look_at_node(double t, double h, const std::vector<double>& q, const std::vector<double>& v,
+                    Node& out);
+  void keep_node(double t, const std::vector<double>& q, const std::vector<double>& v, Node& out);
+  bool know_start(double t, double h);
+  void estimate_by_weights(double h);
+  bool estimate_at_end(double t, double h);
+  void differences(const std::vector<std::vector<double>>& k, const std::vector<double>& last, double h);
+  double combined_motion();
+  double largest_motion();
+  bool take_companion(double t, double h);
+  void estimate_by_companion(double h);
 
   // Energy (step_energy.cpp).
   static constexpr int max_split_depth = 10;  // a step is halved this often at most
@@ -99,7 +115,9 @@ class Stepper {
   const KnownEnergy& energy_at_start(double t);
   void measure(const std::vector<double>& q, const std::vector<double>& v, double t, KnownEnergy& out);
   void clear_books();
+  double given_power();
   void book_energy(double h);
+  void book_node(const Node& node, double h);
   bool field_changes() const { return !s_.model.gravity().is_constant(); }
   Vec3 moved_mass(const std::vector<double>& q);
   void book_field(double from, double to, const Vec3& mass_at);
@@ -228,6 +246,7 @@ class Stepper {
   double gain_ = 0;               // [J] that the attempt made of nothing
   double moving_ = 0;             // [J] kinetic in the attempt, and what springs took or gave
   double estimate_ = -1;          // [m] of the attempt's error
+  bool companion_ = false;        // … is known by that of an explicit step
   bool tension_ = false;          // its stiffness is in the matrix of the iteration
   bool second_look_ = false;      // the attempt is made once more, by the places that it came to
 
@@ -242,8 +261,19 @@ class Stepper {
 double distance(const SystemData& s, const std::vector<double>& a, const std::vector<double>& b,
                 WorkspaceData& w);
 
-// A step of length h in parts, by the error that the options ask for (step_error.cpp).
+// A step of length h in parts, by the error that the options ask for (step_error.cpp). `between`: as step().
 bool advance_adaptively(const SystemData& s, State& state, WorkspaceData& w, result::SolveReport& report,
-                        double h);
+                        double h, std::span<State> between);
+
+// What stands between the two ends of a smooth part, at a time of its own (step_dense.cpp).
+void interpolate(const SystemData& s, const State& start, const Node& at_start, const State& end,
+                 const Node& at_end, double t, State& out);
+
+// x₀ + h Σ w_j x_j over the first n stages.
+void combine(const std::vector<double>* start, double h, std::span<const double> weights,
+             const std::vector<std::vector<double>>& x, int n, std::vector<double>& out);
+
+// [u, v] of the group that a joint's coordinates move on; zero for plain coordinates.
+Vec6 bracket(JointKind kind, const Vec6& u, const Vec6& v);
 
 }  // namespace limber::articulated

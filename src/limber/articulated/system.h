@@ -292,6 +292,19 @@ struct KnownEnergy {
   }
 };
 
+// Accelerations and powers at a state: known at the end of one part of a step by error at the start of the
+// next.
+struct Node {
+  bool known = false;
+  double t = 0;  // [s]
+  std::vector<double> q, v, a;
+  double taken = 0, given = 0;  // [W] by dampers; by loads, drives and motions
+  double field = 0;             // [W] by gravity that changes
+  std::vector<double> powers;   // [W] as State::works
+
+  bool is_of(const State& s, double at) const { return known && t == at && q == s.q && v == s.v; }
+};
+
 // [W] at the stages of a step.
 struct PowerRange {
   double least = 0, most = 0;
@@ -359,9 +372,15 @@ struct WorkspaceData {
   double dissipated = 0, work = 0;                 // [J] in the step at hand
   std::vector<double> powers, works;               // the same one by one, as State::works; empty: not asked
   FrameForces frame;
-  double field_work = 0;         // [J] of it, by gravity that changes
-  PowerRange taken, given;       // by dampers; by loads, drives and motions
-  KnownEnergy at_start, at_end;  // of the step at hand
+  double field_work = 0;                         // [J] of it, by gravity that changes
+  PowerRange taken, given;                       // by dampers; by loads, drives and motions
+  KnownEnergy at_start, at_end;                  // of the step at hand
+  Node node, node_end;                           // of the part of a step by error; known to no other step
+  bool own_estimate = false;                     // the part at hand tells its error by its stages
+  bool wants_nodes = false;                      // … and frames stand within the step
+  std::vector<double> lower, higher;             // (v_count) differences of the stages, for an estimate
+  std::vector<double> motion_of;                 // (size) of the links, by `higher`
+  std::vector<double> companion_u, companion_v;  // (v_count) end of the explicit step beside one of gauss
 };
 
 // How implicit an evaluation is: the matrix is d·D + k·K, and forces are taken `ahead` seconds along v.

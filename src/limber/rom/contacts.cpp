@@ -376,8 +376,7 @@ void solve_contacts(const SystemData& s, State& state, double h, WorkspaceData& 
   options.sweeps = s.options.sweeps;
   const contact::FrictionReport found = w.friction.solve(problem, options, w.lambda.data());
   w.cone_violation = found.cone_violation;
-  report.iterations = report.solver_iterations = found.iterations;
-  report.total_iterations = found.iterations;
+  report.solver_iterations = std::max(report.solver_iterations, found.iterations);
   report.residual = found.residual;
   if (s.options.solver == ContactSolver::cone && !found.converged && !(found.residual < 1e-5)) {
     report.status = result::Status::not_converged;

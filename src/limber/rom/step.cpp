@@ -321,18 +321,20 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
     std::fill(x.servos.cut.begin(), x.servos.cut.end(), static_cast<signed char>(0));
   }
 
-  // Once, and again while servos reach their largest force: within a step they are only ever cut.
-  for (int pass = 0; pass < 4; ++pass) {
+  // Once, and again while servos reach their largest force: within a step they are only ever cut, so that
+  // there is an end. Each time is one linear solve: the step is linearly implicit, nothing is iterated but
+  // contacts.
+  for (bool more = true; more;) {
+    report.iterations = static_cast<int>(++report.total_iterations);
     for (std::size_t k = 0; k < s.mechanisms.size(); ++k)
       apply_servos(s, static_cast<int>(k), t, h, theta, w.mechanisms[k]);
     free_bodies(s, state, t, h, w);
     pull(s, h, w, w.prop_v);
     solve_contacts(s, state, h, w, report);
     if (!report.ok()) return report;
-    bool more = false;
+    more = false;
     for (std::size_t k = 0; k < s.mechanisms.size(); ++k)
       more = cut_servos(s, static_cast<int>(k), t, h, theta, w.mechanisms[k]) || more;
-    if (!more) break;
   }
   if (const std::string lost = what_is_lost(s, h, w); !lost.empty()) {
     report.status = result::Status::diverged;

@@ -12,7 +12,7 @@ namespace limber::sim {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "files are little endian");
-constexpr char tag[] = "LIMBCHK3";
+constexpr char tag[] = "LIMBCHK4";
 constexpr std::size_t tag_size = 8;
 
 constexpr std::size_t crc_size = sizeof(std::uint32_t);
@@ -21,6 +21,7 @@ constexpr std::size_t crc_size = sizeof(std::uint32_t);
 template <class Report, class Visit>
 void each_field(Report& r, Visit&& visit) {
   visit(r.time), visit(r.iterations), visit(r.total_iterations), visit(r.steps), visit(r.substeps);
+  visit(r.parts), visit(r.rejected);
   visit(r.residual), visit(r.loop_gap), visit(r.contact_residual), visit(r.cone_violation),
       visit(r.redundant_rows), visit(r.redundant), visit(r.solver_iterations);
   visit(r.worst), visit(r.warning);

@@ -35,6 +35,7 @@ struct ArticulatedDriver {
   articulated::System compiled, system;  // system: after events
   articulated::State state;
   articulated::Workspace workspace;
+  std::vector<articulated::State> between = {};  // frames within the last step
 
   ArticulatedDriver(const Model& model, const articulated::Options& options, bool from_static);
 
@@ -42,8 +43,12 @@ struct ArticulatedDriver {
   const Model& model() const { return system.model(); }
   int dof_count() const { return system.dof_count(); }
   std::string solver() const { return system.solver(); }
-  result::SolveReport step(double h) { return articulated::step(system, state, workspace, h); }
+  result::SolveReport step(double h) { return articulated::step(system, state, workspace, h, between); }
   void observe(result::Snapshot& snapshot) { articulated::observe(system, state, workspace, snapshot); }
+  void set_frames_per_step(std::int64_t n) { between.assign(n - 1, state); }
+  void observe_between(std::size_t i, result::Snapshot& snapshot) {
+    articulated::observe(system, between[i], workspace, snapshot);
+  }
   void set_clock(std::int64_t step, double t) { state.step = step, state.t = t; }
   bool finite() const;  // every number of the state
   std::string save() const { return state.save(); }
@@ -213,6 +218,13 @@ class Driver {
   }
   void observe(result::Snapshot& snapshot) {
     std::visit([&](auto& m) { m.observe(snapshot); }, method_);
+  }
+  // Frames within steps, where a method can tell them (RunOptions::frames_per_step): those of the last step.
+  void set_frames_per_step(std::int64_t n) {
+    if (auto* m = std::get_if<ArticulatedDriver>(&method_)) m->set_frames_per_step(n);
+  }
+  void observe_between(std::size_t i, result::Snapshot& snapshot) {
+    std::get<ArticulatedDriver>(method_).observe_between(i, snapshot);
   }
   // Time is step · h, never a sum of h.
   void set_clock(std::int64_t step, double t) {

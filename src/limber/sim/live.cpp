@@ -14,6 +14,15 @@
 namespace limber::sim {
 namespace {
 
+// Frames within a step would come all at once, and a hand waits for its end: as many steps instead, each with
+// its share of the error.
+RunOptions a_frame_a_step(RunOptions o) {
+  const auto n = static_cast<double>(o.frames_per_step());
+  o.step /= n;
+  o.articulated.error /= n;
+  return o;
+}
+
 constexpr std::size_t past_limit = 96 << 20;  // [bytes]
 
 // The longest side of what is drawn.
@@ -27,7 +36,7 @@ double drawn_size(const result::Snapshot& s) {
 }  // namespace
 
 Live::Live(Model model, const RunOptions& options, Note note)
-    : model_(std::move(model)), options_(options), note_(std::move(note)) {
+    : model_(std::move(model)), options_(a_frame_a_step(options)), note_(std::move(note)) {
   start(std::make_unique<Driver>(model_, options_));
   methods_ = method_choices(model_, options_);
   // A pull over a tenth of the structure is as strong as its weight.

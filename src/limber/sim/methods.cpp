@@ -6,6 +6,7 @@
 #include <map>
 
 #include "limber/sim/closing.h"
+#include "limber/sim/conductor.h"
 #include "limber/sim/method_table.h"
 #include "limber/sim/option_table.h"
 #include "limber/sim/static_parts.h"
@@ -26,11 +27,15 @@ std::vector<Problem> objections_to_options(RunOptions options, Question question
 }  // namespace
 
 std::vector<Problem> start_refusals(const Model& model, const RunOptions& options) {
+  std::vector<Problem> out;
   const std::optional<Question> rest = info_of(options.method).rest;
-  if (!options.from_static || !rest) return {};
-  std::vector<Problem> out = refusals(model, *rest);
+  if (options.from_static && rest) out = refusals(model, *rest);
   // What happens later is not asked of the start.
   std::erase_if(out, [](const Problem& p) { return p.kind == "change" || p.kind == "event"; });
+  if (options.frames_per_step() > 1 && Conductor::is_needed(model))
+    out.push_back({"run", "", "frame",
+                   "must not be shorter than the step: events and sampled controllers divide steps, and tell no "
+                   "frames within them"});
   return out;
 }
 
@@ -104,10 +109,11 @@ std::vector<std::string> notes(const Model& model, const RunOptions& options) {
   if (std::abs(end - options.time) > 1e-6 * options.step)
     out.push_back(fmt::format("time: {:g} s is no whole number of steps of {:g} s: it runs to {:g} s",
                               options.time, options.step, end));
-  const double frame = static_cast<double>(options.steps_per_frame()) * options.step;
+  const double frame = options.frame_interval();
   if (options.frame != RunOptions().frame && std::abs(frame - options.frame) > 1e-6 * options.step)
-    out.push_back(fmt::format("frame: {:g} s is no whole number of steps of {:g} s: it records every {:g} s",
-                              options.frame, options.step, frame));
+    out.push_back(
+        fmt::format("frame: {:g} s is no whole number{} of steps of {:g} s: it records every {:g} s",
+                    options.frame, options.frames_per_step() > 1 ? " or part" : "", options.step, frame));
   return out;
 }
 

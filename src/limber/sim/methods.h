@@ -15,7 +15,7 @@ std::vector<Problem> objections(const Model& model, const RunOptions& options, Q
 
 // Without compiling: from the options and the table alone.
 std::vector<Problem> table_objections(const Model& model, const RunOptions& options, Question question);
-// What the method's rest refuses of a run that is to start there.
+// What the method's rest refuses of a run that is to start there, and frames that its events do not tell.
 std::vector<Problem> start_refusals(const Model& model, const RunOptions& options);
 
 struct Verdict {

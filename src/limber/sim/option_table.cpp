@@ -102,6 +102,8 @@ std::vector<OptionProblem> combination_problems(const RunOptions& o) {
   };
   refuse(o.time > 0 && o.step > o.time * (1 + 1e-9), "", "step", "is longer than the whole run");
   refuse(!(o.time / o.step < max_steps), "", "step", "expected fewer than 9e15 steps in all");
+  constexpr std::int64_t most_frames = 100'000;  // each is a state in memory until the step is over
+  refuse(o.frames_per_step() > most_frames, "", "frame", "expected at most 100000 frames in a step");
   refuse(o.from_static && !info_of(o.method).rest, "", "from",
          fmt::format("method {} finds no rest: it starts as written", to_string(o.method)));
   refuse(o.thread.error > 0 && o.thread.levels == 0, "thread", "error",

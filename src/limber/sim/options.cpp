@@ -34,6 +34,15 @@ std::int64_t RunOptions::steps_per_frame() const {
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::llround(std::min(frame / step, most))));
 }
 
+std::int64_t RunOptions::frames_per_step() const {
+  if (method != Method::articulated || !(articulated.error > 0)) return 1;
+  return std::max<std::int64_t>(1, std::llround(std::min(step / frame, 9e15)));
+}
+
+double RunOptions::frame_interval() const {
+  return static_cast<double>(steps_per_frame()) * step / static_cast<double>(frames_per_step());
+}
+
 std::string integrator_of(const RunOptions& o) {
   const RunOption* option = find_option(o.method, "integrator");
   return option ? option->get(o).text() : "";

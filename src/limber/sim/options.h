@@ -24,7 +24,7 @@ struct RunOptions {
   Method method = Method::articulated;
   double time = 5;           // [s] to simulate
   double step = 0.01;        // [s]
-  double frame = 1.0 / 30;   // [s] between recorded frames, rounded to whole steps (at least one)
+  double frame = 1.0 / 30;   // [s] between recorded frames, rounded to whole steps or a whole part of one
   bool from_static = false;  // start at rest under the loads of t = 0
   articulated::Options articulated;
   adaptive::Options adaptive;
@@ -34,6 +34,9 @@ struct RunOptions {
 
   std::int64_t steps() const;  // whole steps to reach `time` (a last step is not shortened: rounds up)
   std::int64_t steps_per_frame() const;  // at least 1
+  // More than 1 where frames within steps can be told: steps by an error (articulated).
+  std::int64_t frames_per_step() const;
+  double frame_interval() const;  // [s] as recorded
 
   // The options of every run (sim/option.h); those of the methods describe themselves.
   template <class Table>
@@ -44,7 +47,8 @@ struct RunOptions {
         .on_command_line();
     t.add("time", &RunOptions::time, "to simulate").measured_in("s").at_least(0).on_command_line();
     t.add("step", &RunOptions::step, "time step").measured_in("s").above(0).on_command_line();
-    t.add("frame", &RunOptions::frame, "time between recorded frames, rounded to whole steps")
+    t.add("frame", &RunOptions::frame,
+          "time between recorded frames, rounded to whole steps; with `error` of articulated also shorter")
         .measured_in("s")
         .above(0)
         .on_command_line();

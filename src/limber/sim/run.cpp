@@ -100,6 +100,7 @@ class Run {
     stored_.frames = 0;
     hash_ = run_hash(stored_);
     snapshot_.resize(driver_.layout());
+    driver_.set_frames_per_step(request.options.frames_per_step());
   }
 
   RunResult operator()() {
@@ -211,6 +212,7 @@ class Run {
       add(r);
       report_.time = t;
       if (!driver_.finite()) return lost(), Outcome::diverged;
+      if (!record_between()) return Outcome::diverged;
       const bool ends = step_ == steps || stopped_at();
       if ((step_ % request_.options.steps_per_frame() == 0 || ends) && !record(t)) return Outcome::diverged;
       if (step_ < steps && checkpoint_due()) save();
@@ -229,6 +231,21 @@ class Run {
   bool record(double t) {
     driver_.observe(snapshot_);
     snapshot_.time = t;
+    return append();
+  }
+
+  // Frames within the step that is just over.
+  bool record_between() {
+    const std::int64_t n = request_.options.frames_per_step();
+    for (std::int64_t i = 1; i < n; ++i) {
+      driver_.observe_between(i - 1, snapshot_);
+      snapshot_.time = time_of(step_ - 1) + h_ * static_cast<double>(i) / static_cast<double>(n);
+      if (!append()) return false;
+    }
+    return true;
+  }
+
+  bool append() {
     if (first_non_finite(driver_.layout(), snapshot_)) return lost(), false;
     frames_->append(next_frame_++, snapshot_);
     return true;
@@ -256,6 +273,8 @@ class Run {
     report_.time = time_of(step_);
     report_.steps = static_cast<long>(step_);
     report_.substeps += r.substeps;
+    report_.parts += r.parts;
+    report_.rejected += r.rejected;
     report_.total_iterations += r.total_iterations;
     report_.iterations = std::max(report_.iterations, r.iterations);
     report_.loop_gap = std::max(report_.loop_gap, r.loop_gap);
@@ -343,7 +362,7 @@ class Run {
 
   std::vector<std::string> warnings() const {
     std::vector<std::string> out = notes_;
-    if (report_.substeps > 0)
+    if (report_.substeps > 0 && report_.parts == 0)  // by an error steps are made to be split
       out.push_back(fmt::format("{} step{} had to be split to converge; a shorter step may be faster",
                                 report_.substeps, report_.substeps == 1 ? "" : "s"));
     for (std::string& line : result::warnings_of(report_)) out.push_back(std::move(line));

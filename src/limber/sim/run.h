@@ -9,7 +9,8 @@
 //   DIR/lock           while a process writes the run; holds its id
 //   DIR/probes.csv, DIR/scene.glb, DIR/scene.pvd, DIR/vtk/*.vtp    made from `frames` when the run ends
 //
-// A frame is recorded at step 0 and after every steps_per_frame() steps, and after the last step.
+// A frame is recorded at step 0 and after every steps_per_frame() steps, and after the last step; where
+// frames_per_step() is more than 1, after every step and at equal distances within it.
 #pragma once
 
 #include <atomic>

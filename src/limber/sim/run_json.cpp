@@ -53,6 +53,8 @@ Json report_json(const result::SolveReport& r) {
           {"time", r.time},
           {"steps", r.steps},
           {"substeps", r.substeps},
+          {"parts", r.parts},
+          {"rejected", r.rejected},
           {"iterations", r.iterations},
           {"total_iterations", r.total_iterations},
           {"residual", r.residual},
@@ -78,6 +80,7 @@ result::SolveReport parse_report(const Json& json) {
   r.time = number_or_nan(json.at("time"));
   r.steps = json.at("steps").get<long>();
   r.substeps = json.at("substeps").get<long>();
+  r.parts = json.value("parts", 0L), r.rejected = json.value("rejected", 0L);  // runs of before have none
   r.iterations = json.at("iterations").get<int>();
   r.total_iterations = json.at("total_iterations").get<long>();
   r.residual = number_or_nan(json.at("residual"));
