@@ -89,6 +89,7 @@ void release_loop(SystemData& s, int l) {
   loop.law = {};
   loop.has_law = false;
   std::erase_if(s.limits, [&](const Limit& limit) { return limit.loop == l; });
+  std::erase_if(s.rubs, [&](const Rub& rub) { return rub.loop == l; });
 }
 
 // Its row, or its spring.
