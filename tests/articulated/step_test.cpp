@@ -352,6 +352,21 @@ TEST(Step, SpinningBodyFliesStraight) {
   }
 }
 
+// Drag that is too stiff for a step of rk4: steps are split, and rounding does not grow into a spin.
+TEST(Step, ExplicitStepsAreSplitWhereDragIsStiff) {
+  Single single(JointKind::free);
+  single.b.parts.gravity = VectorFunction::constant({0, 0, -9.81});
+  single.b.parts.bodies[0].angular_drag = 10;  // 1250/s of 0.008 kg m²
+  single.joint.velocity = {1e-9, 0, 0, 0, 0, 0};
+  Options options;
+  options.integrator = Integrator::rk4;
+  const System s = single.system(options);
+  State state = s.rest();
+  Workspace w(s);
+  advance(s, state, w, 5e-3, 100);  // h λ = 6
+  EXPECT_LT(std::abs(state.v[0]), 1e-9);
+}
+
 TEST(Step, FollowerAndDeadLoads) {
   // A ball turning at ω carries a follower force: it goes in a circle; a dead force pushes straight.
   Single single(JointKind::free);

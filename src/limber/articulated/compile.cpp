@@ -6,6 +6,7 @@
 
 #include "limber/articulated/stepper.h"
 #include "limber/elastic/section_constants.h"
+#include "limber/math/dense.h"
 #include "limber/math/enclosing_ball.h"
 #include "limber/model/features.h"
 
@@ -74,6 +75,10 @@ void compile_body_forces(SystemData& s) {
       add_body_block(s, i, false);
       s.drag[s.body_block_index[i]] =
           Inertia::about_com(body.linear_drag, s.tree[i].inertia.com(), body.angular_drag * Mat3::Identity());
+      const double least = math::symmetric_eigen(s.tree[i].inertia.about_com()).values.minCoeff();
+      if (s.tree[i].kind == JointKind::free && least > 0)
+        s.drag_rate =
+            std::max({s.drag_rate, body.linear_drag / s.tree[i].inertia.m, body.angular_drag / least});
     }
     if (s.model.wind())
       for (const Shape& shape : body.shapes) {

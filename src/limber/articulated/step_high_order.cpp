@@ -52,6 +52,9 @@ constexpr Tableau gauss = {
 constexpr double least_with_companion = 1e-14;  // of the velocities
 constexpr double gauss_damping = 1.0 / 3, gauss_stiffness = 1.0 / 6;
 
+// h λ of what decays at a rate λ: rk4 is stable up to 2.785; beyond, rounding grows.
+constexpr double most_of_explicit = 2.7;
+
 constexpr Tableau sdirk4 = {5,
                             {{{0.25, 0, 0, 0, 0},
                               {0.5, 0.25, 0, 0, 0},
@@ -173,6 +176,9 @@ bool Stepper::solve_explicitly(double t, double h) {
 // rk4 and sdirk4: one stage after the other.
 bool Stepper::solve_by_stages(double t, double h) {
   const Tableau& m = tableau_of(now_);
+  if (now_ == Integrator::rk4 && h * s_.drag_rate > most_of_explicit)
+    return fail(Status::not_converged, t, "drag slows a body too fast for an explicit step of this length",
+                -1);
   if ((by_own_estimate() || wants_nodes()) && !know_start(t, h)) return false;
   std::copy(state_.a.begin(), state_.a.end(), w_.a.begin());
   for (int i = 0; i < m.stages; ++i) {

@@ -199,6 +199,7 @@ struct SystemData {
   int body_blocks = 0;
   std::vector<Inertia> drag;      // (body_blocks) acts on velocities as an inertia does on accelerations
   std::vector<char> beyond_drag;  // (body_blocks) there is more than drag
+  double drag_rate = 0;           // [1/s] at which drag slows a body that floats, the fastest
   std::vector<GroundSpring> ground_springs;
   std::vector<CompiledLoad> loads;
   std::vector<WindShape> wind_shapes;
