@@ -100,6 +100,24 @@ TEST(Controllers, PIDStepResponseOfADoubleIntegrator) {
       exact, 0.02, "s.position");
 }
 
+// … and by steps that an error chooses: 1e-7 of the size (1 m: what it is measured by has no other) in each
+// of 20.
+TEST(Controllers, PIDKeepsAWantedError) {
+  const double kp = 40, ki = 30, kd = 8, r = 0.2, m = 2;
+  Matrix A = Matrix::Zero();
+  A(0, 1) = 1;
+  A.row(1) << -kp / m, -kd / m, ki / m, kp * r / m;
+  A.row(2) << -1, 0, 0, r;
+  const double exact = flow(A, 1, {0, 0, 0, 1})[0];
+  for (const Integrator by : {Integrator::midpoint, Integrator::rk4, Integrator::gauss, Integrator::sdirk4}) {
+    Ran it = ran(slide("",
+                       "controllers: {c: {joint: s, reads: s.position, target: 0.2, kp: 40, ki: 30, kd: 8}}\n"
+                       "run: {time: 1, step: 50 ms, error: 1e-7}\n"),
+                 0.05, 20, by);
+    EXPECT_NEAR(it.at("s.position"), exact, 20 * 1e-7) << to_string(by);
+  }
+}
+
 // A plant of first order: m v̇ = −c v + kp (r − v) + ki ∫(r − v) dt.
 TEST(Controllers, PIOnTheRateOfAPlantOfFirstOrder) {
   const double kp = 4, ki = 12, c = 3, r = 0.5, m = 2;

@@ -51,10 +51,11 @@ constexpr double least_of_weights = 1e-6;
 constexpr double far_beyond = 100;
 constexpr int most_astray = 3;  // in a row, each a third or less of the one before
 
-// The stages tell what a part is off by, and where it has been. (With contacts things happen within it.)
+// The stages tell what a part is off by, and where it has been. (With contacts things happen within it; what
+// the end of a part knows leaves out what controllers add up.)
 bool tells_its_error(const SystemData& s, const WorkspaceData& w, const Spent& spent) {
   const Integrator by = s.options.integrator;
-  return !w.contacts && !spent.stiff && !s.options.halves &&
+  return !w.contacts && w.control.empty() && !spent.stiff && !s.options.halves &&
          (by == Integrator::rk4 || by == Integrator::gauss ||
           (by == Integrator::sdirk4 && s.options.error >= least_of_weights));
 }
