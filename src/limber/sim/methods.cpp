@@ -32,10 +32,11 @@ std::vector<Problem> start_refusals(const Model& model, const RunOptions& option
   if (options.from_static && rest) out = refusals(model, *rest);
   // What happens later is not asked of the start.
   std::erase_if(out, [](const Problem& p) { return p.kind == "change" || p.kind == "event"; });
-  if (options.frames_per_step() > 1 && Conductor::is_needed(model))
-    out.push_back({"run", "", "frame",
-                   "must not be shorter than the step: events and sampled controllers divide steps, and tell no "
-                   "frames within them"});
+  if (options.frame != RunOptions().frame && options.frames_per_step() > 1 && Conductor::is_needed(model))
+    out.push_back(
+        {"run", "", "frame",
+         "must not be shorter than the step: events and sampled controllers divide steps, and tell no "
+         "frames within them"});
   return out;
 }
 

@@ -81,7 +81,10 @@ std::optional<std::string> first_non_finite(const result::Layout& layout, const 
 class Run {
  public:
   Run(const Model& model, const RunRequest& request)
-      : request_(request), h_(request.options.step), driver_(model, request.options) {
+      : request_(request),
+        h_(request.options.step),
+        frames_per_step_(Conductor::is_needed(model) ? 1 : request.options.frames_per_step()),
+        driver_(model, request.options) {
     request.resume ? enter_again() : enter_new();
     stored_.scene_file = request.scene_file;
     stored_.title = model.title();
@@ -100,7 +103,7 @@ class Run {
     stored_.frames = 0;
     hash_ = run_hash(stored_);
     snapshot_.resize(driver_.layout());
-    driver_.set_frames_per_step(request.options.frames_per_step());
+    driver_.set_frames_per_step(frames_per_step_);
   }
 
   RunResult operator()() {
@@ -236,7 +239,7 @@ class Run {
 
   // Frames within the step that is just over.
   bool record_between() {
-    const std::int64_t n = request_.options.frames_per_step();
+    const std::int64_t n = frames_per_step_;
     for (std::int64_t i = 1; i < n; ++i) {
       driver_.observe_between(i - 1, snapshot_);
       snapshot_.time = time_of(step_ - 1) + h_ * static_cast<double>(i) / static_cast<double>(n);
@@ -381,6 +384,7 @@ class Run {
 
   const RunRequest& request_;
   double h_;
+  std::int64_t frames_per_step_;  // 1 where events divide steps
   Stopwatch watch_;
   Driver driver_;
   fs::path folder_;
