@@ -9,13 +9,13 @@
 namespace limber::scene {
 namespace {
 
-const std::string head =
+const std::string moving_pair =
     "limber: 1\nbodies: {a: {sphere: 1 cm}, b: {sphere: 1 cm, at: [1, 0, 0]}}\n"
     "joints: {j: {type: revolute, child: a}, s: {type: prismatic, child: b, drive: {force: 1 N}}}\n";
-std::string said(const std::string& text) { return all_text(diagnose(head + text)); }
+std::string told_of(const std::string& text) { return all_text(diagnose(moving_pair + text)); }
 
 TEST(Controls, AreReadWithTheUnitsOfWhatTheyRead) {
-  const Scene scene = parse(head +
+  const Scene scene = parse(moving_pair +
                                 "controllers: {c: {joint: s, reads: j.angle, target: 10 deg, kp: 2 N/deg, "
                                 "ki: 3 N/rad/s, kd: 4 N*s/rad, "
                                 "limits: [-1 kN, inf], period: 10 ms}}\n"
@@ -63,12 +63,12 @@ TEST(Controls, FaultsAreToldAtTheirLines) {
       {"events: {e: {at: 1 s, switch: {drive: s, target: 1 m}}}\n", "expected a force"},
   };
   for (const auto& [text, expected] : cases)
-    EXPECT_NE(said(text).find(expected), std::string::npos) << text << said(text);
+    EXPECT_NE(told_of(text).find(expected), std::string::npos) << text << told_of(text);
 }
 
 TEST(Controls, SurviveARoundTrip) {
   const Scene first =
-      parse(head +
+      parse(moving_pair +
                 "beams: {w: {path: [[0, 0, 0], [1, 0, 0]], material: m, section: r, clamps: [{at: 1}]}}\n"
                 "materials: {m: {E: 1 GPa, density: 1}}\nsections: {r: {circle: 1 cm}}\n"
                 "springs: {k: {between: [a, b], stiffness: 1}}\nloads: {f: {on: a, force: [1, 0, 0]}}\n"
@@ -118,7 +118,7 @@ TEST(FilesOfFunctions, ColumnsAndUnitsByName) {
       "bodies: {a: {sphere: 1 cm}}\njoints: {j: {type: revolute, child: a, drive: {servo: {kp: 1, target: ";
   const auto text = [&](const std::string& target) { return "limber: 1\n" + drive + target + "}}}}\n"; };
   folder.write("scene.yaml", text("{file: walk.csv, columns: [time, hip]}"));
-  Scene scene = parse(head, "test.yaml");
+  Scene scene = parse(moving_pair, "test.yaml");
   EXPECT_EQ(folder.load(&scene), "");
   const TimeFunction& f = scene.model.drives()[0].target[0];
   EXPECT_DOUBLE_EQ(f.value(0.25), 20 * pi / 180);

@@ -55,7 +55,7 @@ std::optional<ReadColumn> read_column(const Fields& fields) {
   return ReadColumn{found->name, unit.empty() ? Dimension{} : parse_unit(unit).unit->dimension};
 }
 
-double number(const Fields& fields, const char* key, const Dimension& d) {
+double number_of(const Fields& fields, const char* key, const Dimension& d) {
   if (!fields.has(key)) return 0;
   return fields.reader.quantity(fields.node(key), fields.path(key), d).value_or(0);
 }
@@ -92,9 +92,9 @@ void read_controller(const Fields& fields, std::string_view name,
   const Dimension force = dof_dimension(Role::force, turns), gain = force / column->dimension;
   if (fields.has("target"))
     c.target = reader.function(fields.node("target"), fields.path("target"), column->dimension);
-  c.kp = number(fields, "kp", gain);
-  c.ki = number(fields, "ki", gain / dimension::time);
-  c.kd = number(fields, "kd", gain * dimension::time);
+  c.kp = number_of(fields, "kp", gain);
+  c.ki = number_of(fields, "ki", gain / dimension::time);
+  c.kd = number_of(fields, "kd", gain * dimension::time);
   read_limits(fields, force, c);
   c.period = fields.quantity("period", 0);
   reader.remember("controller", name, fields.self(), fields.mark(), fields.path());
@@ -214,7 +214,7 @@ void read_passing(const Fields& event, Event& out) {
   out.reads = column->name;
   const char* key = fields.has("above") ? "above" : fields.has("below") ? "below" : "passes";
   out.way = *key == 'a' ? Event::Way::rising : *key == 'b' ? Event::Way::falling : Event::Way::either;
-  out.value = number(fields, key, column->dimension);
+  out.value = number_of(fields, key, column->dimension);
 }
 
 }  // namespace
