@@ -109,14 +109,27 @@ std::vector<FeatureCase> feature_cases() {
   add("point mass on a body", carried(masses), carried(""));
   add("friction of a body", sliding("    velocity: [1 m/s, 0, 0]\n    friction: §0.9\n"),
       sliding("    velocity: [1 m/s, 0, 0]\n"));
+  all.back().may_agree = true;  // a rest does not slide: below
   add("friction of a body", lying("    friction: §0.9\n"), lying(""));
 
   const std::string rough = "    velocity: [1 m/s, 0, 0]\n    friction: 0.9\n";
   const char* rule = "how two frictions make one, other than by the root of the product";
   add(rule, sliding(rough, "  combine: §minimum\n"), sliding(rough));
+  all.back().may_agree = true;
   add(rule, lying("    friction: 0.9\n", "  combine: §maximum\n"), lying("    friction: 0.9\n"));
   add("friction of a pair of bodies",
       sliding(rough, "  pairs: §[{between: [block, world], friction: 0.1}]\n"), sliding(rough));
+  all.back().may_agree = true;
+  // At rest: how far a spring drags the block.
+  const std::string pull =
+      "springs:\n  pull: {between: [block, {on: world, at: [50 cm, 50 cm, 0]}], stiffness: 5 N/m, "
+      "rest_length: 45 cm}\n";
+  const std::string gripping = "    friction: 0.9\n";
+  add("friction of a body", sliding("    friction: §0.9\n", "", pull), sliding("", "", pull));
+  add(rule, sliding(gripping, "  combine: §minimum\n", pull), sliding(gripping, "", pull));
+  add("friction of a pair of bodies",
+      sliding(gripping, "  pairs: §[{between: [block, world], friction: 0.1}]\n", pull),
+      sliding(gripping, "", pull));
   add("friction of a pair with a thread", lying("", "  pairs: §[{between: [cord, table], friction: 0.1}]\n"),
       lying(""));
 

@@ -163,7 +163,7 @@ const Feature table[] = {
      of_bodies(m, out, "linear_drag", [](const Body& b) { return b.linear_drag > 0; }); }},
   {"drag of a body against turning", "oyo....", [](const Model& m, Places& out) {
      of_bodies(m, out, "angular_drag", [](const Body& b) { return b.angular_drag > 0; }); }},
-  {"friction of a body", ".y.y.y.", [](const Model& m, Places& out) {
+  {"friction of a body", ".yyy.y.", [](const Model& m, Places& out) {
      of_bodies(m, out, "friction", [](const Body& b) { return b.friction.has_value(); }); }},
 
   {"point mass on a body", "yyyyyyy", [](const Model& m, Places& out) {
