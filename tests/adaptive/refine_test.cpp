@@ -82,7 +82,8 @@ void expect_bound(Case& c, Random& random, const VecX& exact, double accuracy, c
 
 // 1,000 random linkages, force sets and thresholds; every measure. Half of them with weights on the joints,
 // every seventh with all joint kinds, every fifth with masses of 1 and 100 mixed. 1e-9 is what the oracle and
-// the assembly may differ by in an acceleration; with weights of 0.1 to 10 that is 1e-7 of a weighted one.
+// the assembly may differ by in an acceleration (3e-9 with all joint kinds: of 71 such linkages one loses six
+// digits in both); with weights of 0.1 to 10 that is 1e-7 of a weighted one.
 TEST(Refine, NeverExceedsTheAskedError) {
   for (unsigned seed = 0; seed < 1000; ++seed) {
     Random random(seed);
@@ -102,7 +103,7 @@ TEST(Refine, NeverExceedsTheAskedError) {
       for (double& w : c.weight) w = random.uniform(0.1, 10);
     const VecX exact = c.oracle();
     if (exact.norm() == 0) continue;
-    expect_bound(c, random, exact, seed % 2 ? 1e-7 : 1e-9, "seed " + std::to_string(seed));
+    expect_bound(c, random, exact, seed % 2 ? 1e-7 : kinds ? 3e-9 : 1e-9, "seed " + std::to_string(seed));
   }
 }
 
