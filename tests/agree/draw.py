@@ -3,6 +3,7 @@
 What a method refuses by its row of docs/methods.md is not drawn for it (`Takes`): a refused scene says nothing.
 """
 
+import json
 import math
 import random
 
@@ -391,7 +392,8 @@ def finish(rng, scene, takes):
         if some(rng, 0.1):
             run["error"] = 10 ** rng.uniform(-6, -3)
         draw_controls.add_controls(rng, scene)
-        if some(rng, 0.1) and "friction" not in repr((scene["joints"], scene["loops"])) and "controllers" not in scene:
+        if some(rng, 0.1) and "friction" not in repr((scene["joints"], scene["loops"])) and "controllers" not in scene \
+                and '"velocity"' not in json.dumps([scene["joints"], scene["bodies"]]):
             run["from"] = "static"
     if takes.method == "rom":
         run["rom"] = {"ends": ends(rng, scene)}

@@ -126,6 +126,9 @@ KNOWN = [
      "  elbow: {type: spherical, parent: upper, child: lower, at: [0.2, 0, 0], stiffness: 1}\n"
      "run: {time: 0.02, step: 1 ms, rom: {ends: [lower]}}\n", "upper: {", "nothing holds"),
     ("chain", "static", beam(beam=", recipe: published_1r"), "recipe", "sweeps"),
+    ("articulated", "run", "bodies:\n  upper: {sphere: 3 cm, at: [0.2, 0, 0]}\n  ball: {sphere: 3 cm, at: [0, 0, 5],\n    velocity: [1, 0, 0]}\njoints:\n"
+     "  shoulder: {type: revolute, child: upper, at: [0, 0, 0], stiffness: 1,\n    velocity: 2}\n"
+     "run: {time: 0.02, step: 1 ms, from: static}\n", "velocity", "at rest has no velocities"),
     ("thread", "run", beam(more="contact: {friction: 0.5, planes: [{at: [0, 0, -1]}]}\n")
      + "run: {time: 0.02, step: 1 ms, from: static}\n", "contact", "contact"),
 ]

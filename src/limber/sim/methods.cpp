@@ -24,6 +24,15 @@ std::vector<Problem> objections_to_options(RunOptions options, Question question
   return as_problems(combination_problems(options));
 }
 
+// What a rest passes over and a run would start with.
+std::vector<Place> velocities_at_start(const Model& model, Question rest) {
+  std::vector<Place> out;
+  for (const Feature& f : all_features())
+    if (answer(f, rest) == Answer::without_effect) f.find(model, out);
+  std::erase_if(out, [](const Place& p) { return p.field != "velocity"; });
+  return out;
+}
+
 }  // namespace
 
 std::vector<Problem> start_refusals(const Model& model, const RunOptions& options) {
@@ -32,6 +41,9 @@ std::vector<Problem> start_refusals(const Model& model, const RunOptions& option
   if (options.from_static && rest) out = refusals(model, *rest);
   // What happens later is not asked of the start.
   std::erase_if(out, [](const Problem& p) { return p.kind == "change" || p.kind == "event"; });
+  if (options.from_static && rest)
+    for (const Place& p : velocities_at_start(model, *rest))
+      out.push_back({p.kind, p.name, p.field, "a run that starts at rest has no velocities to begin with"});
   if (options.frame != RunOptions().frame && options.frames_per_step() > 1 && Conductor::is_needed(model))
     out.push_back(
         {"run", "", "frame",
