@@ -103,4 +103,5 @@ def touching(rng, question):
     finish(rng, scene, takes)
     scene["run"].get("rom", {}).pop("modes", None)
     scene["run"].pop("error", None)  # an estimate from smooth motion knows nothing of what is hit
+    scene["run"].pop("from", None)  # a rest with friction is one of many: the one that is met on the way
     return scene

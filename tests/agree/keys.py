@@ -46,6 +46,8 @@ def matters(scene, question, path):
     flat = any(1 in l.get("axis", ()) for l in scene.get("loops", {}).values()) or "ladders" in scene
     if flat and section in ("gravity", "loads"):  # a component across its plane moves nothing
         return False
+    if section in ("gravity", "loads") and scene.get("ties") and any(b.get("planar") for b in scene["beams"].values()):
+        return False  # held at both ends in the one plane in which it bends
     if section == "gravity":
         return any(not is_held(scene, b) for b in scene["bodies"]) or any(s in scene for s in ("beams", *kinds.SHORT_FORMS))
     entry = scene[section][path[1]] if isinstance(scene[section], dict) and section != "wind" else {}
@@ -57,6 +59,8 @@ def matters(scene, question, path):
         return False  # across the plane in which it bends
     if key == "moment" and not any(can_turn(scene, n) for n in named(entry, path[1])):
         return False
+    if rest and section in kinds.SHORT_FORMS and key in ("mass", "density") and "stiffness" not in entry:
+        return False  # it hangs, however heavy
     if section == "bodies" and rest and path[1] == "base":
         return False  # it hangs at its centre of mass
     if section == "couplings":  # within its play it does nothing
