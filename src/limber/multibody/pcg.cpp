@@ -2,6 +2,8 @@
 
 #include <tbb/parallel_for.h>
 
+#include <algorithm>
+
 #include "limber/math/stop.h"
 #include "limber/multibody/parallel_walk.h"
 
@@ -126,10 +128,12 @@ bool Pcg::solve(const BlockRhs& rhs, BlockSolution& x, double tolerance, int max
       }
   std::fill(x.dropped.begin(), x.dropped.end(), 0);
   bool good = true;
-  if (loops_ == Loops::per_row && !s.loops.empty()) {
+  // Loops that were released have none.
+  const bool rows = std::any_of(s.loops.begin(), s.loops.end(), [](const LoopRows& l) { return l.rows > 0; });
+  if (loops_ == Loops::per_row && rows) {
     good = solve_rows(b, rhs, x, tolerance, max_iterations, workers);
   } else {
-    const int k = iterate(b, rhs.g, !s.loops.empty(), x, tolerance, max_iterations, w);
+    const int k = iterate(b, rhs.g, rows, x, tolerance, max_iterations, w);
     good = k >= 0;
     iterations_ = good ? k : max_iterations;
   }
