@@ -31,6 +31,8 @@ void add(SolveReport& sum, const SolveReport& r) {
   sum.iterations = std::max(sum.iterations, r.iterations);
   sum.total_iterations += r.total_iterations;
   sum.substeps += r.substeps;
+  sum.parts += r.parts;
+  sum.rejected += r.rejected;
   sum.loop_gap = std::max(sum.loop_gap, r.loop_gap);
   sum.contact_residual = std::max(sum.contact_residual, r.contact_residual);
   sum.cone_violation = std::max(sum.cone_violation, r.cone_violation);
