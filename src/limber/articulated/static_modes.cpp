@@ -184,7 +184,10 @@ void Equilibrium::add_mode(StaticResult& out, double eigenvalue, const VecX& sha
   StaticMode mode;
   mode.eigenvalue = eigenvalue;
   Eigen::Index at = 0;
-  const double largest = shape.cwiseAbs().maxCoeff(&at);
+  double largest = 0;
+  for (Eigen::Index k = 0; k < shape.size(); ++k)
+    if (const double share = std::abs(shape[k]) / way(static_cast<int>(k)); share > largest)
+      largest = share, at = k;
   const VecX unit = largest > 0 ? VecX(shape / shape[at]) : shape;
   mode.shape.assign(unit.data(), unit.data() + unit.size());
   for (int i = 0; i < s_.tree.size(); ++i)
@@ -199,6 +202,7 @@ std::unique_ptr<multibody::SmallMotion> Equilibrium::small_motion(const std::vec
   remove_load_blocks(s_, ends, t_, w_, K_);
   out->K.origin = K_.origin, out->K.S = K_.S, out->K.diagonal = K_.diagonal, out->K.off = K_.off;
   out->K.joint = K_.joint, out->K.coupling = K_.coupling, out->K.loops = K_.loops;
+  out->K.length = K_.length;
   out->set_locks(locks_.data(), static_cast<int>(locks_.size()));
   // Dampers: what evaluate() makes of them alone.
   const std::vector<double> zero(s_.tree.v_count(), 0.0);
@@ -244,7 +248,11 @@ void Equilibrium::reactions(StaticResult& out) {
   augment_ = 0;
   assemble(0);
   std::vector<Vec6> F = rhs_.wrench;
-  multibody::subtract_loop_forces(K_, lambda_.data(), F.data());
+  std::vector<Vec6> carried =
+      lambda_;  // what couples coordinates pushes them as a drive does: joints carry it
+  for (std::size_t l = 0; l < s_.loops.size(); ++l)
+    if (s_.loops[l].coupling >= 0) carried[l].setZero();
+  multibody::subtract_loop_forces(K_, carried.data(), F.data());
   out.joints.resize(s_.tree.size());
   for (int i = s_.tree.size() - 1; i >= 0; --i) {
     const multibody::Link& link = s_.tree[i];

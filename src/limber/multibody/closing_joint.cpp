@@ -169,11 +169,6 @@ int closing_rows(const ClosingJoint& joint, const Pose& X, Mat6& T, Vec6& gap) {
 }
 
 Subspace closing_axes(const ClosingJoint& joint, const double* q) {
-  if (joint.kind == JointKind::screw) {  // its angle's rate, whatever the thread does
-    Subspace P = Subspace::Zero();
-    P(2, 0) = 1;
-    return P;
-  }
   const Subspace S = motion_subspace(joint.kind, joint.lead, q);
   return has_orthonormal_axes(joint.kind) ? S : dual_axes(S, dof_count(joint.kind));
 }

@@ -177,7 +177,7 @@ Vec6 joint_twist_rate(JointKind kind, const double* q, const double* v) {
 Subspace dual_axes(const Subspace& S, int dofs) {
   Subspace P = Subspace::Zero();
   if (dofs == 1) {
-    P.col(0) = S.col(0) / S.col(0).squaredNorm();
+    P.col(0).head<3>() = S.col(0).head<3>() / S.col(0).head<3>().squaredNorm();
   } else if (dofs == 2) {
     const double a = S.col(0).squaredNorm(), b = S.col(0).dot(S.col(1)), c = S.col(1).squaredNorm();
     const double d = a * c - b * b;

@@ -39,7 +39,8 @@ constexpr bool axes_turn(JointKind kind) {
 constexpr bool has_orthonormal_axes(JointKind kind) {
   return kind != JointKind::screw && kind != JointKind::constant_velocity;
 }
-// P = S (SᵀS)⁻¹ of the first `dofs` columns: rates of a twist S v are Pᵀ S v = v.
+// The dual P of the first `dofs` columns: rates of a twist S v are Pᵀ S v = v, forces act as P f. A
+// screw's force is a torque alone: its turn is its coordinate, and S (SᵀS)⁻¹ would add radians² to metres².
 Subspace dual_axes(const Subspace& S, int dofs);
 
 // q_out = q moved along v for a time h: sums for plain coordinates, exp on the right for rotations.
