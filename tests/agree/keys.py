@@ -71,7 +71,7 @@ def matters(scene, question, path):
         return key == "stiffness" and "rest_length" in entry and not entry.get("tension_only")
     if section == "joints" and (any(k in entry for k in ("motion", "limits", "friction")) or entry["type"] == "fixed" or scene.get("ties")):
         return False  # a straight beam held at both ends does not move: its links do not stretch
-    if section in ("materials", "sections") and scene.get("ties") and any(b.get("planar") for b in scene["beams"].values()):
+    if section in ("materials", "sections", "beams") and scene.get("ties") and any(b.get("planar") for b in scene["beams"].values()):
         return False  # held at both ends in the one plane in which it bends
     if section == "materials":
         return any(b["material"] == path[1] for b in scene["beams"].values())

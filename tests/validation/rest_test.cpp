@@ -44,6 +44,44 @@ result::Snapshot by_chain(const std::string& text) {
 
 const std::string bar = "gravity: [0, 0, -10]\nbodies: {a: {box: [1, 0.1, 0.1], mass: 2, at: [0.5, 0, 0]}}\n";
 
+// A four-bar of space with a slide on it, its lengths times L and its torques times L²: the same mechanism,
+// in another unit of length. From a millimetre's thousandth to a kilometre.
+TEST(RestOfAnySize, ALoopOfMicrometresRestsAsOneOfMetres) {
+  const auto at_size = [](double L) {
+    const auto at = [&](double x, double y, double z) {
+      return fmt::format("[{}, {}, {}]", x * L, y * L, z * L);
+    };
+    const double turn = L * L;
+    return rest_of(fmt::format(
+        "gravity: [0, 0, {}]\n"
+        "bodies: {{a: {{mass: 1, sphere: {}}}, b: {{mass: 2, sphere: {}}}, c: {{mass: 0.9, sphere: {}}}, "
+        "d: {{mass: 0.6, sphere: {}}}}}\n"
+        "joints:\n"
+        "  one: {{type: revolute, child: a, at: {}, axis: [0.1, -0.4, 0.9], stiffness: {}, rest: -0.2}}\n"
+        "  two: {{type: universal, parent: a, child: b, at: {}, axis: [0, -0.8, -0.6], "
+        "axis2: [1, 0, 0]}}\n"
+        "  three: {{type: spherical, parent: b, child: c, at: {}}}\n"
+        "  four: {{type: prismatic, parent: c, child: d, at: {}, axis: [0, 1, 0], stiffness: 3000}}\n"
+        "loops: {{close: {{type: revolute, a: c, b: world, at: {}, axis: [-0.8, 0.43, -0.42]}}}}\n",
+        -5 * L, 0.02 * L, 0.03 * L, 0.03 * L, 0.02 * L, at(-0.03, -0.02, -0.02), 20 * turn,
+        at(-0.01, 0.03, 0.22), at(0.3, 0.13, 0.27), at(0.3, 0.05, 0.15), at(0.3, -0.03, 0.02)));
+  };
+  const Rest metres = at_size(1);
+  ASSERT_EQ(metres.result.modes.size(), 2u);
+  for (const double L : {0x1p-20, 0x1p-10, 0x1p-4, 0x1p10}) {
+    const Rest other = at_size(L);
+    ASSERT_EQ(other.result.modes.size(), 2u) << L;
+    for (int k = 0; k < 2; ++k) {
+      const double wanted = metres.result.modes[k].eigenvalue;
+      // Lengths are written in decimals: 1e-16 of them, times what the loop makes of it.
+      EXPECT_NEAR(other.result.modes[k].eigenvalue, wanted, 1e-10 * wanted) << L;
+      EXPECT_EQ(other.result.modes[k].moves, metres.result.modes[k].moves) << L;
+    }
+    for (std::size_t i = 0; i < 4; ++i)
+      EXPECT_LT((other.shot.positions[i] / L - metres.shot.positions[i]).norm(), 1e-10) << L;
+  }
+}
+
 TEST(RestAtAStop, APendulumLiesOnItsStop) {
   const Rest r = rest_of(
       bar + "joints: {j: {type: revolute, child: a, at: [0, 0, 0], axis: [0, 1, 0], limits: [-1, 0.5]}}\n");

@@ -406,6 +406,7 @@ WorkspaceData::WorkspaceData(const SystemData& s)
       lock_index(s.tree.size(), -1),
       limit_active(s.limits.size()),
       limit_changes(s.limits.size()),
+      limit_over(s.limits.size()),
       servo(6 * s.drives.size(), ServoState::linear),
       rub(s.rubs.size()),
       rub_changes(s.rubs.size()),

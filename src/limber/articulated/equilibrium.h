@@ -53,6 +53,7 @@ class Equilibrium {
   void set_augment();
   double lowest_sigma() const;
   double largest_stiffness() const;
+  double way(int coordinate) const;
   bool report_done(StaticResult& out);
   bool failed(StaticResult& out, std::string what);
 

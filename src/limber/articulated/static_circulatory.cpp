@@ -53,9 +53,8 @@ void Equilibrium::complete_step(double sigma) {
       multibody::jacobian_times(K_, y.data(), twist.data());
       std::vector<Vec6> G(s_.loops.size());
       for (std::size_t l = 0; l < G.size(); ++l)
-        G[l] = s_.loops[l].coupling >= 0
-                   ? Vec6(Vec6::Zero())
-                   : Vec6(-augment_ * multibody::loop_times(K_, static_cast<int>(l), twist.data()));
+        G[l] = -augment_weights(s_, static_cast<int>(l), K_.loops[l], augment_)
+                    .cwiseProduct(multibody::loop_times(K_, static_cast<int>(l), twist.data()));
       for (Vec6& f : wrench) f.setZero();
       multibody::subtract_loop_forces(K_, G.data(), wrench.data());
       multibody::jacobian_transpose_times(K_, wrench.data(), M.data());

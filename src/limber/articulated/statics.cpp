@@ -229,7 +229,8 @@ double Equilibrium::leftover(double& acting) {
   std::vector<Vec6> F = rhs_.wrench;
   if (augment_ > 0 && !s_.loops.empty()) {  // without ρ Gᵀ g
     std::vector<Vec6> scaled = rhs_.g;
-    for (std::size_t l = 0; l < scaled.size(); ++l) scaled[l] *= s_.loops[l].coupling >= 0 ? 0 : augment_;
+    for (std::size_t l = 0; l < scaled.size(); ++l)
+      scaled[l].array() *= augment_weights(s_, static_cast<int>(l), K_.loops[l], augment_).array();
     multibody::subtract_loop_forces(K_, scaled.data(), F.data());
   }
   acting = 0;
@@ -338,14 +339,27 @@ void Equilibrium::set_augment() {
   augment_ = largest > 0 ? largest / (s_.size * s_.size) : 1;
 }
 
-// Of K, of a joint or of a link against turning: norms, which are the same in any axes.
+// [N m] Of K, of a joint or of a link against turning: norms, the same in any axes. A shift counts by the
+// size.
 double Equilibrium::largest_stiffness() const {
   double largest = 0;
-  for (const Link& link : s_.tree.links())
-    largest =
-        std::max(largest, Eigen::Map<const VecX>(K_.joint.data() + link.block, link.dofs * link.dofs).norm());
+  for (const Link& link : s_.tree.links()) {
+    double sum = 0;
+    for (int i = 0; i < link.dofs; ++i)
+      for (int j = 0; j < link.dofs; ++j) {
+        const double entry = K_.joint[link.block + j * link.dofs + i] * way(link.v + i) * way(link.v + j);
+        sum += entry * entry;
+      }
+    largest = std::max(largest, std::sqrt(sum));
+  }
   for (const Mat6& A : K_.diagonal) largest = std::max(largest, A.topLeftCorner<3, 3>().norm());
   return largest;
+}
+
+// A coordinate's change that turns by one or shifts by the size.
+double Equilibrium::way(int k) const {
+  const Eigen::Map<const Vec6> S(K_.S.data() + 6 * static_cast<std::size_t>(k));
+  return 1 / std::max(S.head<3>().norm(), S.tail<3>().norm() / s_.size);
 }
 
 // A shift that is small against stiffness over inertia.

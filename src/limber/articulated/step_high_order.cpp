@@ -108,28 +108,33 @@ void combine(const std::vector<double>* start, double h, std::span<const double>
 // stages.
 bool Stepper::smooth_in_time(double t, double h) const {
   const Tableau& m = tableau_of(now_);
-  const auto smooth = [&](double start, const auto& value, const auto& rate) {
-    double sum = 0, size = 0;
+  const auto smooth = [&](const auto& start, const auto& value, const auto& rate) {
+    Vec3 left = Vec3(value(t + h)) - start;
+    double size = 0;
     for (int i = 0; i < m.stages; ++i) {
-      sum += h * m.b[i] * rate(t + m.c[i] * h);
-      size = std::max(size, h * std::abs(rate(t + m.c[i] * h)));
+      const Vec3 change = h * rate(t + m.c[i] * h);
+      left -= m.b[i] * change;
+      size = std::max(size, change.norm());
     }
-    return std::abs(value(t + h) - start - sum) <= 1e-2 * size + 1e-12 * std::abs(start);
+    return left.norm() <= 1e-2 * size + 1e-12 * start.norm();
   };
-  for (const TimeFunction& g : s_.model.gravity().c)
-    if (!smooth(
-            g.value(t), [&](double at) { return g.value(at); }, [&](double at) { return g.rate(at); }))
-      return false;
+  const VectorFunction& g = s_.model.gravity();
+  const auto g_rate = [&](double at) { return Vec3(g.c[0].rate(at), g.c[1].rate(at), g.c[2].rate(at)); };
+  if (!smooth(
+          g.value(t), [&](double at) { return g.value(at); }, g_rate))
+    return false;
   for (const CompiledMotion& motion : s_.motions) {
     const Link& link = tree_[motion.link];
     for (int k = 0; k < link.dofs; ++k) {
       const auto velocity = [&](double at) {
         double q[7], v[6];
         prescribed(motion, link, at, q, v);
-        return v[k];
+        return Vec3(v[k], 0, 0);
       };
-      const auto acceleration = [&](double at) { return prescribed_acceleration(motion, at, h)[k]; };
-      if (!smooth(state_.v[link.v + k], velocity, acceleration)) return false;
+      const auto acceleration = [&](double at) {
+        return Vec3(prescribed_acceleration(motion, at, h)[k], 0, 0);
+      };
+      if (!smooth(Vec3(state_.v[link.v + k], 0, 0), velocity, acceleration)) return false;
     }
   }
   return true;

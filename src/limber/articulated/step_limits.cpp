@@ -125,7 +125,40 @@ bool Stepper::update_active_set(double t, double h) {
     else if (s_.drives[d].drive.kind == Drive::Kind::servo)
       changed |= update_servo(d, t, h);
   changed |= update_rubs();
-  return changed;
+  return changed || keep_first_limit();
+}
+
+// Bounds that one motion would pass in one step cannot all be met where a loop ties their joints: that which
+// is met first stays, others come back if they are still passed. False: all that are taken up are met.
+bool Stepper::keep_first_limit() {
+  if (!w_.blocks) return false;
+  const auto left = [&](std::size_t l, const std::vector<double>& q, const std::vector<LoopState>& loops) {
+    const Limit& limit = s_.limits[l];
+    return (limit.upper ? 1 : -1) * (limit.bound - limit_coordinate(s_, limit, q.data(), &loops));
+  };
+  constexpr double unmet = 1e-8;
+  int active = 0;
+  bool met = true;
+  for (std::size_t l = 0; l < s_.limits.size(); ++l) {
+    if (!w_.limit_active[l]) continue;
+    ++active;
+    met = met && left(l, w_.q_end, w_.blocks->loops_end) > -unmet * (1 + std::abs(s_.limits[l].bound));
+  }
+  if (met || active < 2) return false;
+  std::vector<LoopState> start(s_.loops.size());
+  multibody::kinematics(tree_, state_.q.data(), state_.v.data(), w_.links_other, w_.workers.get());
+  place_loops(s_, state_.q.data(), w_.links_other, start);
+  std::size_t first = s_.limits.size();
+  double soonest = 0;
+  for (std::size_t l = 0; l < s_.limits.size(); ++l) {
+    if (!w_.limit_active[l] || w_.limit_changes[l] > 3) continue;
+    const double way = std::max(0.0, left(l, state_.q, start)), time = way / (way + w_.limit_over[l]);
+    if (first == s_.limits.size() || time < soonest) first = l, soonest = time;
+  }
+  if (first == s_.limits.size()) return false;
+  for (std::size_t l = 0; l < s_.limits.size(); ++l)
+    if (w_.limit_active[l] && l != first) w_.limit_active[l] = 0, ++w_.limit_changes[l];
+  return true;
 }
 
 bool Stepper::update_limit(std::size_t l) {
@@ -137,6 +170,7 @@ bool Stepper::update_limit(std::size_t l) {
     // Rounding of a coordinate that already ended on its bound is no violation.
     if (over <= 1e-13 * (1 + std::abs(limit.bound)) || w_.limit_changes[l] > 4) return false;
     w_.limit_active[l] = 1;
+    w_.limit_over[l] = over;
     ++w_.limit_changes[l];
     return true;
   }

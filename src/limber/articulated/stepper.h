@@ -144,6 +144,7 @@ class Stepper {
   bool impact_in_blocks();
   bool update_active_set(double t, double h);
   bool update_limit(std::size_t l);
+  bool keep_first_limit();
   bool update_servo(std::size_t d, double t, double h);
   void apply_impacts();
   void hold_motions();

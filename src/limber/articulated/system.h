@@ -345,6 +345,7 @@ struct WorkspaceData {
   std::vector<int> lock_index;             // (size)
   std::vector<char> limit_active;          // (limits)
   std::vector<int> limit_changes;          // (limits) in this step
+  std::vector<double> limit_over;          // (limits) beyond the bound when it was taken up
   std::vector<ServoState> servo;           // (6 × drives)
   std::vector<std::int8_t> rub;            // (rubs) the way it slides, +1 or −1; 0: it sticks
   std::vector<int> rub_changes;            // (rubs) in this step

@@ -188,9 +188,11 @@ class Assembly {
       const CompiledLoop& loop = s_.loops[l];
       const int n = K_.loops[l].rows;
       const auto Ga = K_.loops[l].on_a.topRows(n), Gb = K_.loops[l].on_b.topRows(n);
-      if (loop.a >= 0) K_.diagonal[loop.a] += rho * Ga.transpose() * Ga;
-      if (loop.b >= 0) K_.diagonal[loop.b] += rho * Gb.transpose() * Gb;
-      if (loop_pair[l] >= 0) off(loop_pair[l], loop.a, loop.b, rho * Ga.transpose() * Gb);
+      const Vec6 weights = augment_weights(s_, static_cast<int>(l), K_.loops[l], rho);
+      const auto weight = weights.head(n).asDiagonal();
+      if (loop.a >= 0) K_.diagonal[loop.a] += Ga.transpose() * weight * Ga;
+      if (loop.b >= 0) K_.diagonal[loop.b] += Gb.transpose() * weight * Gb;
+      if (loop_pair[l] >= 0) off(loop_pair[l], loop.a, loop.b, Ga.transpose() * weight * Gb);
     }
   }
 
@@ -453,6 +455,16 @@ multibody::Pattern static_pattern(const SystemData& s) {
   return pattern;
 }
 
+Vec6 augment_weights(const SystemData& s, int loop, const multibody::LoopRows& rows, double rho) {
+  Vec6 out = Vec6::Zero();
+  if (s.loops[loop].coupling >= 0) return out;
+  for (int r = 0; r < rows.rows; ++r) {
+    const bool turns = rows.on_a.row(r).tail<3>().isZero(0) && rows.on_b.row(r).tail<3>().isZero(0);
+    out[r] = turns ? rho * s.size * s.size : rho;
+  }
+  return out;
+}
+
 void assemble_tangent(const SystemData& s, const double* q, double t, const std::vector<Vec6>& lambda,
                       double mass, double augment, WorkspaceData& w, std::vector<LoopState>& loops,
                       multibody::BlockSystem& K, multibody::BlockRhs& rhs, const std::vector<char>* touched,
@@ -503,7 +515,8 @@ void assemble_tangent(const SystemData& s, const double* q, double t, const std:
   if (augment > 0) {
     build.augment(augment, pairs);
     std::vector<Vec6> scaled = rhs.g;
-    for (std::size_t l = 0; l < scaled.size(); ++l) scaled[l] *= s.loops[l].coupling >= 0 ? 0 : -augment;
+    for (std::size_t l = 0; l < scaled.size(); ++l)
+      scaled[l].array() *= -augment_weights(s, static_cast<int>(l), K.loops[l], augment).array();
     multibody::subtract_loop_forces(K, scaled.data(), rhs.wrench.data());
   }
 }

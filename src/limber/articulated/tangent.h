@@ -9,6 +9,10 @@ namespace limber::articulated {
 // Springs of the system and, beside them, the two bodies of every loop: room for ρ GᵀG.
 multibody::Pattern static_pattern(const SystemData& s);
 
+// What stands for ρ in the rows of a loop: ρ [N/m] where they shift, times the size squared where they turn.
+// Zero for couplings, which are not augmented.
+Vec6 augment_weights(const SystemData& s, int loop, const multibody::LoopRows& rows, double rho);
+
 // Forces at (q, 0, t) and the exact tangent there, with the loops' multipliers λ. Fills w as evaluate() does,
 // K's blocks, and rhs: F and τ without the multipliers' forces, g = −gap.
 // `touched` limits of closing joints are rows beside their loop's own; limit_rows says which.

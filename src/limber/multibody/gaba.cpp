@@ -186,16 +186,30 @@ void Gaba::prepare() {
       if (order_.cut[i] >= 0) prepare_cut(i);
   prepare_loops();
   if (!exact_) return;
+  find_units();
   largest_ = 0;
   for (int i = 0; i < tree_->size(); ++i) {
     const Link& link = (*tree_)[i];
     const auto S = m.subspace(i);
     for (int k = 0; k < link.dofs; ++k)
-      largest_ = std::max(largest_, std::abs(S.col(k).dot(m.diagonal[i] * S.col(k))) +
-                                        std::abs(m.joint[link.block + k * link.dofs + k]));
+      largest_ = std::max(largest_, unit_[link.v + k] * unit_[link.v + k] *
+                                        (std::abs(S.col(k).dot(m.diagonal[i] * S.col(k))) +
+                                         std::abs(m.joint[link.block + k * link.dofs + k])));
   }
   if (!(largest_ > 0)) largest_ = 1;
   find_stiffness_behind();
+}
+
+// Turns by one, shifts by the structure's length: pivots in these units are energies, and which of them are
+// small does not hang on the unit of length. Powers of two: nothing is rounded.
+void Gaba::find_units() {
+  const BlockSystem& m = *system_;
+  unit_.resize(m.S.size() / 6);
+  for (std::size_t k = 0; k < unit_.size(); ++k) {
+    const Eigen::Map<const Vec6> S(m.S.data() + 6 * k);
+    const double way = S.head<3>().norm() + (m.length > 0 ? S.tail<3>().norm() / m.length : 0);
+    unit_[k] = way > 0 ? std::ldexp(1.0, -std::ilogb(way)) : 1;
+  }
 }
 
 void Gaba::find_stiffness_behind() {
@@ -214,7 +228,8 @@ void Gaba::find_stiffness_behind() {
     for (int k = 0; k < (*tree_)[e.joint].dofs; ++k) {
       const auto S = m.subspace(e.joint).col(k);
       const double turn = S.head<3>().norm(), move = turn * m.length + S.tail<3>().norm();
-      behind_[s] = std::max(behind_[s], own[0] * move * move + own[1] * turn * turn);
+      const double unit = unit_[(*tree_)[e.joint].v + k];
+      behind_[s] = std::max(behind_[s], unit * unit * (own[0] * move * move + own[1] * turn * turn));
     }
     if (e.toward >= 0) carried_[e.toward] += own;
   }
@@ -337,9 +352,11 @@ LIMBER_INLINE void Gaba::eliminate(int s) {
     pivot.noalias() = Sm.transpose() * Um;
     pivot += B;
     if (exact_) {
+      const VecD<D> unit = Eigen::Map<const VecD<D>>(unit_.data() + (*tree_)[e.joint].v);
+      const Mat6D<D> way = Sm.cwiseAbs() * unit.asDiagonal();
       const Mat6 size = Eigen::Map<const Mat6>(W).cwiseAbs();
-      scale =
-          (Sm.cwiseAbs().transpose() * size * Sm.cwiseAbs()).diagonal().maxCoeff() + B.cwiseAbs().maxCoeff();
+      scale = (way.transpose() * size * way).diagonal().maxCoeff() +
+              (unit.asDiagonal() * B.cwiseAbs() * unit.asDiagonal()).eval().maxCoeff();
     }
   } else if constexpr (D == 6) {
     pivot = Eigen::Map<const Mat6>(W);
@@ -462,7 +479,10 @@ __attribute__((noinline)) MatD<D> Gaba::invert_exactly(int s, MatD<D>& pivot, do
   const Elimination& e = order_.steps[s];
   constexpr double too_small = 1e-9;
   const double rounding = rounding_of_pivots * behind_[s];
-  const math::SmallEigen<D> eigen = math::small_eigen<D>(pivot);
+  VecD<D> unit = VecD<D>::Ones();
+  if (e.kind == Kind::along_joint) unit = Eigen::Map<const VecD<D>>(unit_.data() + (*tree_)[e.joint].v);
+  const math::SmallEigen<D> eigen =
+      math::small_eigen<D>(MatD<D>(unit.asDiagonal() * pivot * unit.asDiagonal()));
   VecD<D> values = eigen.values;
   for (int k = 0; k < D; ++k) {
     if (!(std::abs(values[k]) <= std::max(too_small * scale, rounding))) {
@@ -472,15 +492,17 @@ __attribute__((noinline)) MatD<D> Gaba::invert_exactly(int s, MatD<D>& pivot, do
     Border border;
     border.joint = e.joint;
     border.e.setZero();
-    border.e.template head<D>() = eigen.vectors.col(k);
+    const VecD<D> way = eigen.vectors.col(k).cwiseQuotient(unit);
+    border.e.template head<D>() = way;
     border.shift = std::max({scale, behind_[s], largest_ * 1e-3});
     note_pivot(s, 0, scale);
-    pivot += border.shift * eigen.vectors.col(k) * eigen.vectors.col(k).transpose();
+    pivot += border.shift * way * way.transpose();
     values[k] += border.shift;
     borders_.push_back(border);
     ++directions_.moved;
   }
-  return eigen.vectors * values.cwiseInverse().asDiagonal() * eigen.vectors.transpose();
+  const MatD<D> ways = unit.asDiagonal() * eigen.vectors;
+  return ways * values.cwiseInverse().asDiagonal() * ways.transpose();
 }
 
 // Rows of the joint that are given: motion is left along N only, D_c = N (Nᵀ D N)⁻¹ Nᵀ.
@@ -498,11 +520,13 @@ void Gaba::apply_lock(int s, const JointLock& lock, const MatD<D>& pivot, double
     x -= inverse * (pivot * x);
     const double value = x.dot(pivot * x);
     if (exact_) {
-      if (std::abs(value) <= rounding_of_pivots * behind_[s]) {
+      const Eigen::Map<const VecD<D>> units(unit_.data() + (*tree_)[order_.steps[s].joint].v);
+      const double unit = 1 / x.cwiseQuotient(units).norm(), energy = unit * unit * value;
+      if (std::abs(energy) <= rounding_of_pivots * behind_[s]) {
         note_pivot(s, 0, scale);
         continue;
       }
-      note_pivot(s, value, scale);
+      note_pivot(s, energy, scale);
     } else if (!(value > 0)) {
       if (bad_link_ < 0) bad_link_ = order_.steps[s].joint;
       continue;

@@ -111,6 +111,7 @@ class Gaba {
   void solve_plain(const BlockRhs& rhs, Scratch& w, BlockSolution& x, bool homogeneous) const;
   void make_border();
   void note_pivot(int s, double value, double scale);
+  void find_units();
   void find_stiffness_behind();
   double* block(int slot);
   friend void eliminate_all_kernel(Gaba& gaba);
@@ -139,7 +140,8 @@ class Gaba {
   int loop_rows_ = 0, loop_rank_ = 0;
   bool exact_ = false;
   int bad_link_ = -1;
-  double largest_ = 1;  // exact: of the diagonal of the reduced matrix
+  std::vector<double> unit_;  // exact: (v_count) of each coordinate
+  double largest_ = 1;        // exact: of the diagonal of the reduced matrix, in these units
   // exact: (steps) stiffness on the joint's rates of all that is eliminated before and turns with it, as if
   // nothing of it cancelled: pivots are rounded to a small part of that. Scratch: (n) [N/m, N·m]
   std::vector<double> behind_;

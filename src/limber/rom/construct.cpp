@@ -254,6 +254,7 @@ class Builder {
     SmallMotion inert(motion_.tree, motion_.pattern);
     inert.K.origin = motion_.K.origin, inert.K.S = motion_.K.S, inert.K.loops = motion_.K.loops;
     inert.K.diagonal = motion_.mass;
+    inert.K.length = motion_.K.length;
     for (Mat6& A : inert.K.off) A.setZero();
     std::fill(inert.K.joint.begin(), inert.K.joint.end(), 0.0);
     inert.X_WM = motion_.X_WM;
