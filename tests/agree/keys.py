@@ -76,7 +76,7 @@ def matters(scene, question, path):
     if section == "materials":
         return any(b["material"] == path[1] for b in scene["beams"].values())
     if section == "sections":
-        return any(b["section"] == path[1] for b in scene["beams"].values())
+        return any(b["section"] == path[1] and not (b.get("planar") and key in ("a", "width")) for b in scene["beams"].values())  # weight and stiffness grow alike with the width
     if key in MOVING and question == "run rom":  # it starts at rest; what hangs beyond the ends is carried as if stiff
         return is_driven(scene, entry) and carries_an_end(scene, entry)
     return section != "wind" or any("inertia" not in b and not is_held(scene, n) for n, b in scene["bodies"].items())

@@ -32,6 +32,7 @@ struct OneBeam {
     Beam b;
     b.name = "beam", b.path = path, b.material = builder.add(m), b.section = builder.add(s);
     b.elements = elements, b.recipe = recipe, b.up = up;
+    b.stretch = false;  // the rods they are held against do not
     beam = builder.add(b);
   }
   Attachment at(double s) const {

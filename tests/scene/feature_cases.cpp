@@ -379,6 +379,9 @@ std::vector<FeatureCase> feature_cases() {
            "section: round\n"),
       plain_cord);
   add("beam that bends in a plane only", cord("    planar: §true\n"), plain_cord);
+  add("beam that stretches as it is told", cord("    stretch: §true\n"), plain_cord);
+  const std::string supported = "ties:\n  support: {on: cord@0.5, type: prismatic, axis: [1, 0, 0]}\n";
+  add("beam that is told not to stretch", cord("    stretch: §false\n", supported), cord("", supported));
   add("damping of a beam", cord("    damping: §50 ms\n"), plain_cord, true);
   add("recipe of a beam other than consistent_3r", cord("    recipe: §consistent_1r\n"), plain_cord);
   add("recipe published_1r of a beam", cord("    recipe: §published_1r\n"), plain_cord);

@@ -15,6 +15,7 @@
 #include "bench.h"
 #include "bench_timing.h"
 #include "limber/chain/chain.h"
+#include "limber/chain/stretch.h"
 #include "limber/chain/sweeps.h"
 #include "limber/elastic/pseudo_rigid_body.h"
 
@@ -75,7 +76,7 @@ chain::Structure structure(int n, Recipe recipe) {
 std::vector<Vec3> nodes(const chain::Structure& s, const chain::Rest& rest, int n, Recipe recipe) {
   chain::Balance b;
   b.resize(s.links.count());
-  chain::place(s, rest.shape, b);
+  chain::stand(s, rest.shape, rest.factor, rest.lambda, b);
   const auto joints = elastic::recipe_joints(recipe);
   std::vector<Vec3> out;
   for (int e = 0; e < n; ++e) {

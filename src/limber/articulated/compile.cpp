@@ -525,8 +525,8 @@ System compile(const Model& model, const Options& options) {
   refuse_nothing(model);
   require(model, Question::articulated_run);
   const std::optional<Model> releasable = with_releasable_joints(model);
-  auto data =
-      std::make_shared<SystemData>(elastic::beams_to_links(releasable ? *releasable : model), options);
+  auto data = std::make_shared<SystemData>(
+      elastic::beams_to_links(releasable ? *releasable : model, elastic::Stretch::held), options);
   for (const Beam& beam : model.beams()) data->fibres.push_back(fibres_of(model[beam.section].shape));
   for (const PointLoad& l : model.point_loads()) data->load_names.push_back(l.name);
   for (const DistributedLoad& l : model.distributed_loads()) data->load_names.push_back(l.name);

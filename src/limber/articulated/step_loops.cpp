@@ -139,10 +139,14 @@ bool Stepper::assemble() {
   std::fill(w_.rub.begin(), w_.rub.end(), std::int8_t{1});  // nothing sticks
   hold_motions();
   const std::vector<double> zero(tree_.v_count(), 0.0);
+  // The nearest by inertia; where beams stretch by stiffness too, so that they bend rather than stretch.
+  const bool stretches =
+      std::ranges::any_of(s_.traces, [](const elastic::BeamTrace& t) { return !t.give.empty(); });
+  const Weights nearest{0, stretches ? 1.0 : 0.0, 0};  // [s²]
   double previous = 0;
   for (int round = 0; round < 100; ++round) {
     stop_if_requested();
-    evaluate(s_, w_.q_end.data(), zero.data(), state_.t, {0, 0, 0}, w_);
+    evaluate(s_, w_.q_end.data(), zero.data(), state_.t, nearest, w_);
     int worst = -1;
     const double gap = largest_gap(s_, b.loops, &worst);
     if (!factor_blocks(s_, w_)) return fail_pivot(state_.t);

@@ -68,6 +68,7 @@ class System {
   System(const Model& model, const Options& options);
   void link_bodies();
   void place_joints();
+  void let_stretch();
   void tie();
   bool bears_more(int beam) const;
   void refuse_untold_reactions() const;

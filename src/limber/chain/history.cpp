@@ -151,7 +151,7 @@ void History::sever(int link, double t, double stress) {
     const int p = s.links.parent[k];
     if (k != link && (p < 0 || number[p] < 0)) continue;
     const Pose X = k == link ? Pose{b.R[k] * rest_.shape.R[k].transpose(), b.in.c[k]}
-                             : Pose{s.links.R_f[k], s.links.p_f[k]};
+                             : Pose{s.links.R_f[k], s.links.p_f[k] + b.R[p].transpose() * b.shift[k]};
     number[k] = off.structure.links.add(k == link ? -1 : number[p], X, s.links.stiffness[k],
                                         s.links.hinge[k] != 0, s.links.name[k]);
     off.rest.shape.theta.push_back(rest_.shape.theta[k]);

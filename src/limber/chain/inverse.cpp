@@ -15,7 +15,8 @@ Structure unloaded(const Structure& s, double factor) {
   const Rest rest = at_rest(s);
   Balance b;
   b.resize(s.links.count());
-  place(s, rest.shape, b);
+  turn(s, rest.shape, b);
+  place(s, b);  // as it is given: nothing has moved
   Ties ties;
   ties.build(s, b, factor, rest.lambda);
   weigh(s, rest.shape, factor, ties.tugs(), false, b);
@@ -24,6 +25,9 @@ Structure unloaded(const Structure& s, double factor) {
     const Vec3 m = b.R[k].transpose() * b.tau[k];
     const Vec3 theta = joint_angle(s.links.stiffness[k], m, s.links.hinge[k] != 0);
     out.links.set_rest(k, s.links.R_f[k] * math::so3_exp(-theta));
+    const int p = s.links.parent[k];
+    const Vec3 force = p < 0 ? b.N[k] : Vec3(b.R[p].transpose() * b.N[k]);
+    out.links.p_f[k] -= s.links.compliance[k] * force;
   }
   return out;
 }

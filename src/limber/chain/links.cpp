@@ -11,6 +11,7 @@ int Links::add(int parent_link, const Pose& X_PF, const Vec3& k, bool is_hinge, 
   R_f.push_back(X_PF.R);
   p_f.push_back(X_PF.p);
   stiffness.push_back(k);
+  compliance.push_back(Mat3::Zero());
   hinge.push_back(is_hinge ? 1 : 0);
   straight.push_back(X_PF.R.isIdentity(0) ? 1 : 0);
   active.push_back(1);
@@ -21,6 +22,11 @@ int Links::add(int parent_link, const Pose& X_PF, const Vec3& k, bool is_hinge, 
 void Links::set_rest(int link, const Mat3& R) {
   R_f[link] = R;
   straight[link] = R.isIdentity(0) ? 1 : 0;
+}
+
+void Links::set_compliance(int link, const Mat3& C) {
+  compliance[link] = C;
+  stretch = stretch || !C.isZero(0);
 }
 
 namespace {

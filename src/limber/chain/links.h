@@ -8,7 +8,8 @@
 //   X_WL = X_WP · (R_f, p_f) · exp(θ),   V = ½ θᵀ diag(k) θ       (P: the parent's link frame, or the world)
 //
 // A link's pose is a function of the θ's alone: results do not depend on how a load was brought up. A hinge
-// turns about z only.
+// turns about z only. Where links stretch, p_f grows by e = C Rᵀ N: the joint's compliance, in the axes of
+// the parent's link, times the force N that hangs on it (stretch.h).
 #pragma once
 
 #include <cstdint>
@@ -25,12 +26,20 @@ struct Links {
   std::vector<Vec3> p_f;               // [m]
   std::vector<Vec3> stiffness;         // about the joint's axes [N·m/rad]
   std::vector<std::uint8_t> hinge;     // turns about z only
+  std::vector<Mat3> compliance;        // of the shift before the joint, in the parent's axes [m/N]
   std::vector<std::uint8_t> straight;  // R_f is the identity
   std::vector<std::uint8_t> active;    // 0: not there (not grown yet, or broken off), nor is what hangs on it
   std::vector<std::string> name;       // of the joint; may be empty
+  bool stretch = false;                // any compliance is not zero
 
   int count() const { return static_cast<int>(parent.size()); }
+  // The last link on the way to both; −1: none.
+  int common(int a, int b) const {
+    while (a != b && a >= 0 && b >= 0) (a > b ? a : b) = parent[a > b ? a : b];
+    return a == b ? a : -1;
+  }
   void set_rest(int link, const Mat3& R);  // R_f
+  void set_compliance(int link, const Mat3& C);
   int add(int parent_link, const Pose& X_PF, const Vec3& k, bool is_hinge = false, std::string label = "");
 };
 

@@ -60,14 +60,15 @@ class PathFollower {
   const Structure& s_;
   const PathOptions& options_;
   double weight_;
+  std::vector<Vec3> shift_;
 };
 
 Direction PathFollower::direction_at(const Rest& rest, const Direction* last) {
   solver_.evaluate(rest, true);
   Direction d;
   std::vector<Vec3> t;
-  load_rate(s_, rest.factor, solver_.now_, t);
-  solver_.tangent_.solve(s_, solver_.now_, t, solver_.ties_.gap_rate(), d.turn, d.lambda);
+  load_rate(s_, rest.factor, solver_.now_, t, shift_);
+  solver_.tangent_.solve(s_, solver_.now_, t, solver_.ties_.gap_rate(shift_), d.turn, d.lambda);
   to_body(d.turn);
   d.factor = 1;
   double scale = 1 / std::sqrt(inner(d, d));
@@ -100,8 +101,8 @@ PathFollower::Corrected PathFollower::correct(Rest& rest, const Direction& d) {
     if (!std::isfinite(solver_.residual_)) return out;
     for (int k = 0; k < n; ++k) t[k] = -solver_.now_.r[k];
     solver_.tangent_.solve(s_, solver_.now_, t, solver_.ties_.gap(), back, back_lambda);
-    load_rate(s_, rest.factor, solver_.now_, t);
-    solver_.tangent_.solve(s_, solver_.now_, t, solver_.ties_.gap_rate(), along, along_lambda);
+    load_rate(s_, rest.factor, solver_.now_, t, shift_);
+    solver_.tangent_.solve(s_, solver_.now_, t, solver_.ties_.gap_rate(shift_), along, along_lambda);
     to_body(back), to_body(along);
     const double below = weight_ * dot(d.turn, along) + d.factor;
     const double df = -weight_ * dot(d.turn, back) / below;

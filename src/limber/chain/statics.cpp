@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "limber/chain/path.h"
+#include "limber/chain/stretch.h"
 #include "limber/math/stop.h"
 
 namespace limber::chain {
@@ -43,7 +44,7 @@ Solver::Solver(const Structure& s) : s_(&s) {
 }
 
 void Solver::weigh_at(const Rest& rest, bool tangent, Balance& b, Ties& ties) const {
-  place(*s_, rest.shape, b);
+  stand(*s_, rest.shape, rest.factor, rest.lambda, b);
   ties.build(*s_, b, rest.factor, rest.lambda);
   weigh(*s_, rest.shape, rest.factor, ties.tugs(), tangent, b);
 }

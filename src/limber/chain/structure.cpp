@@ -50,27 +50,49 @@ void Structure::loads_changed() {
 void Balance::resize(int links) {
   const auto n = static_cast<std::size_t>(links);
   R.resize(n), N.resize(n), tau.resize(n), g.resize(n), r.resize(n);
+  shift.assign(n, Vec3::Zero()), give.assign(n, Mat3::Zero()), reach.assign(n, Mat3::Zero());
   in.resize(links);
 }
 
-void place(const Structure& s, const Shape& shape, Balance& b) {
+void turn(const Structure& s, const Shape& shape, Balance& b) {
   const Links& l = s.links;
   for (int k = 0; k < l.count(); ++k) {
     const int p = l.parent[k];
     if (p < 0) {
       b.R[k] = l.R_f[k].lazyProduct(shape.R[k]);
+    } else if (l.straight[k]) {
+      b.R[k] = b.R[p].lazyProduct(shape.R[k]);
+    } else {
+      const Mat3 F = b.R[p].lazyProduct(l.R_f[k]);
+      b.R[k] = F.lazyProduct(shape.R[k]);
+    }
+  }
+}
+
+void place(const Structure& s, Balance& b) {
+  const Links& l = s.links;
+  for (int k = 0; k < l.count(); ++k) {
+    const int p = l.parent[k];
+    if (p < 0) {
       b.in.c[k] = l.p_f[k];
     } else {
-      if (l.straight[k]) {
-        b.R[k] = b.R[p].lazyProduct(shape.R[k]);
-      } else {
-        const Mat3 F = b.R[p].lazyProduct(l.R_f[k]);
-        b.R[k] = F.lazyProduct(shape.R[k]);
-      }
       b.in.c[k] = b.in.c[p];
       b.in.c[k].noalias() += b.R[p] * l.p_f[k];
     }
+    if (l.stretch) b.in.c[k] += b.shift[k];
   }
+}
+
+Vec3 drag_on(const Structure& s, const WindShape& w, double factor, const Balance& b) {
+  return drag(w, b.R[w.link], air_at(s, factor), s.air_pressure);
+}
+
+// The parent's turn changes the shift by B (N × Ω), and with it the moment of N; a change of N changes it
+// too.
+static void add_stretch(Balance& b, int k, int p) {
+  const Mat3 N = skew(b.N[k]), NB = N * b.give[k];
+  if (p >= 0) b.in.A[p] += NB * N;
+  b.in.lever[k] = NB;
 }
 
 void weigh(const Structure& s, const Shape& shape, double factor, const std::vector<Tug>& tugs, bool tangent,
@@ -82,7 +104,7 @@ void weigh(const Structure& s, const Shape& shape, double factor, const std::vec
 
   for (int k = 0; k < n; ++k) {
     b.in.S[k].setZero();
-    if (b.in.general) b.in.A[k].setZero(), b.in.B[k].setZero();
+    if (b.in.general || l.stretch) b.in.A[k].setZero(), b.in.B[k].setZero();
     if (!l.active[k] || !s.loaded[k]) {
       b.N[k].setZero(), b.in.mu[k].setZero();
       continue;
@@ -160,6 +182,10 @@ void weigh(const Structure& s, const Shape& shape, double factor, const std::vec
       if (p >= 0) b.in.mu[p] += b.in.mu[k] + arm.cross(b.N[k]);
     }
     if (p >= 0) b.N[p] += b.N[k];
+    if (l.stretch) {
+      b.elastic += 0.5 * b.shift[k].dot(b.N[k]);
+      if (tangent) add_stretch(b, k, p);
+    }
     const JointMoment j = joint_moment(l.stiffness[k], shape.theta[k], l.hinge[k] != 0, tangent);
     b.elastic += j.energy;
     b.g[k].noalias() = b.R[k] * j.moment;
@@ -176,7 +202,8 @@ void weigh(const Structure& s, const Shape& shape, double factor, const std::vec
   }
 }
 
-void load_rate(const Structure& s, double factor, const Balance& b, std::vector<Vec3>& t) {
+void load_rate(const Structure& s, double factor, const Balance& b, std::vector<Vec3>& t,
+               std::vector<Vec3>& shift) {
   const Links& l = s.links;
   const int n = l.count();
   std::vector<Vec3> N(static_cast<std::size_t>(n), Vec3::Zero());
@@ -207,9 +234,13 @@ void load_rate(const Structure& s, double factor, const Balance& b, std::vector<
     if (p >= 0) {
       N[p] += N[k];
       moment[p] += moment[k] + (b.in.c[k] - b.in.c[p]).cross(N[k]);
+      if (l.stretch) moment[p] += (b.give[k] * N[k]).cross(b.N[k]);
     }
     if (l.hinge[k]) t[k] = b.in.axis[k] * b.in.axis[k].dot(t[k]);
   }
+  shift.assign(l.stretch ? static_cast<std::size_t>(n) : 0, Vec3::Zero());
+  for (int k = 0; l.stretch && k < n; ++k)
+    shift[k] = b.give[k] * N[k] + (l.parent[k] >= 0 ? shift[l.parent[k]] : Vec3(Vec3::Zero()));
 }
 
 }  // namespace limber::chain

@@ -87,18 +87,28 @@ struct Balance {
   std::vector<Vec3> g;    // moment of the joint's spring, world axes [N·m]
   std::vector<Vec3> r;    // g − τ
   TangentInput in;
-  double elastic = 0, dead = 0;  // [J] stored in joints; potential of the dead loads
+  // Where links stretch: by how much before each joint, in the world [m]; its compliance there, and the sum
+  // of those from the root to the link [m/N].
+  std::vector<Vec3> shift;
+  std::vector<Mat3> give, reach;
+  double elastic = 0, dead = 0;  // [J] stored in joints and stretch; potential of the dead loads
   double scale = 0;              // largest |g| or |τ|
   void resize(int links);
 };
 
-// Poses only: balance.R and balance.in.c.
-void place(const Structure& s, const Shape& shape, Balance& balance);
-// All of it at a load factor; call place() first. `tugs` are forces of closures and springs. Without
-// `tangent` only moments and forces are there, not what the tangent is made of.
+// How links are turned: balance.R.
+void turn(const Structure& s, const Shape& shape, Balance& balance);
+// Where they are, turned and stretched (shift) as they are: balance.in.c.
+void place(const Structure& s, Balance& balance);
+// Drag of the air on a link's shape that stands still [N].
+Vec3 drag_on(const Structure& s, const WindShape& w, double factor, const Balance& balance);
+// All of it at a load factor; call stand() first (stretch.h). `tugs` are forces of closures and springs.
+// Without `tangent` only moments and forces are there, not what the tangent is made of.
 void weigh(const Structure& s, const Shape& shape, double factor, const std::vector<Tug>& tugs, bool tangent,
            Balance& balance);
-// −∂r/∂factor: moments of the loads that grow with the factor, as the links stand.
-void load_rate(const Structure& s, double factor, const Balance& balance, std::vector<Vec3>& t);
+// −∂r/∂factor: moments of the loads that grow with the factor, as the links stand. `shift`: how links move by
+// stretch, as joints do not turn; empty where nothing stretches.
+void load_rate(const Structure& s, double factor, const Balance& balance, std::vector<Vec3>& t,
+               std::vector<Vec3>& shift);
 
 }  // namespace limber::chain

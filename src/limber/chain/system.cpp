@@ -60,18 +60,22 @@ System compile(const Model& model, const Options& options) {
 }
 
 System::System(const Model& model, const Options& options)
-    : written_(model), linked_(elastic::beams_to_links(model)), options_(options) {
+    : written_(model),
+      linked_(elastic::beams_to_links(model, elastic::Stretch::held, elastic::StretchAs::traces)),
+      options_(options) {
   if (auto problems = refusals(linked_.model); !problems.empty()) throw ModelError(std::move(problems));
   link_bodies();
   if (structure_.links.count() == 0)
     throw ModelError(
         {{"scene", model.title(), "", "nothing can bend: there is no beam and no sprung joint"}});
   place_joints();
+  let_stretch();
   refuse_untold_reactions();
   structure_.resize_loads();
   Balance b;
   b.resize(structure_.links.count());
-  place(structure_, rest().shape, b);
+  turn(structure_, rest().shape, b);
+  place(structure_, b);
   std::vector<Vec3> points;  // of what can move
   const auto add = [&](const BodyPlace& at, const Vec3& p) {
     if (at.link >= 0) points.emplace_back(b.in.c[at.link] + b.R[at.link] * p);
@@ -107,6 +111,15 @@ void System::link_bodies() {
                          : Vec3(j.law.stiffness[0], j.law.stiffness[1], j.law.stiffness[2]);
     bodies_[i] = {structure_.links.add(parent.link, rest, k, hinge, j.name), j.X_BM.inverse()};
   }
+}
+
+void System::let_stretch() {
+  for (const elastic::BeamTrace& trace : linked_.traces)
+    for (std::size_t k = 0; k < trace.give.size(); ++k) {
+      const BodyPlace& before = bodies_[trace.pieces[k].value];
+      structure_.links.set_compliance(bodies_[trace.pieces[k + 1].value].link,
+                                      before.X.R * trace.give[k] * before.X.R.transpose());
+    }
 }
 
 Rest System::start() const {

@@ -50,6 +50,7 @@ bool clearly_positive(const Mat3& P, double scale) {
 void TangentInput::resize(int links) {
   const auto n = static_cast<std::size_t>(links);
   c.resize(n), E.resize(n), S.resize(n), mu.resize(n), A.resize(n), B.resize(n), axis.resize(n);
+  lever.assign(n, Mat3::Zero());
 }
 
 void Tangent::factor(const Links& links, const TangentInput& in) {
@@ -62,7 +63,9 @@ void Tangent::factor(const Links& links, const TangentInput& in) {
   c_ = in.c;
   if (general_) {
     A_ = in.A, B_ = in.B;
-    H_.resize(size), J_.resize(size), n_.resize(size);
+    H_.resize(size), J_.resize(size), D_.resize(size), n_.resize(size);
+  } else if (links.stretch) {
+    A_ = in.A;
   } else {
     A_.assign(size, Mat3::Zero());
   }
@@ -130,8 +133,9 @@ void Tangent::factor(const Links& links, const TangentInput& in) {
       }
       continue;
     }
-    Mat3 D = Mat3::Zero();
-    if (p >= 0) D = skew(c_[k] - c_[p]);
+    Mat3& D = D_[k];
+    D.setZero();
+    if (p >= 0) D = skew(c_[k] - c_[p]) - in.lever[k];
     const Mat3 DB = D * B_[k];
     const Mat3 L = A_[k] + M.transpose() - DB;
     H_[k].noalias() = L * Pi_[k];
@@ -158,7 +162,7 @@ void Tangent::solve(const Links& links, const std::vector<Vec3>& t, std::vector<
       const Vec3 both = b_[k] + omega_[k];
       const int p = links.parent[k];
       if (p >= 0) {
-        omega_[p] += omega_[k] - (c_[k] - c_[p]).cross(n_[k]) - H_[k] * both;
+        omega_[p] += omega_[k] - D_[k] * n_[k] - H_[k] * both;
         n_[p] += n_[k] - J_[k] * both;
       }
       b_[k] = both;

@@ -11,6 +11,7 @@
 // children left. So the generalised articulated-body elimination needs 3×3 blocks here instead of 6×6. Forces
 // that turn with their link (followers, wind) add the force B_k Ω_k + n_k that a subtree hands to its parent;
 // without them the matrix is symmetric, and the signs of its pivots count the directions of instability.
+// Links that stretch (stretch.h) add −[N]ᵀB[N] to A of the link before the joint, and nothing else.
 #pragma once
 
 #include <vector>
@@ -21,13 +22,15 @@ namespace limber::chain {
 
 // What the elimination reads of every link, in the world.
 struct TangentInput {
-  std::vector<Vec3> c;     // joint [m]
-  std::vector<Mat3> E;     // spring's second derivative
-  std::vector<Mat3> S;     // Σ f rᵀ of all that hangs on the joint, about the joint
-  std::vector<Vec3> mu;    // Σ moments
-  std::vector<Mat3> A, B;  // own derivative of minus torque and of force by Ω; used where `general`
-  std::vector<Vec3> axis;  // of hinges
-  bool general = false;    // moments or turning forces: not symmetric
+  std::vector<Vec3> c;   // joint [m]
+  std::vector<Mat3> E;   // spring's second derivative
+  std::vector<Mat3> S;   // Σ f rᵀ of all that hangs on the joint, about the joint
+  std::vector<Vec3> mu;  // Σ moments
+  std::vector<Mat3> A,
+      B;  // own derivative of minus torque and of force by Ω; used where `general` or stretched
+  std::vector<Mat3> lever;  // [N] B of the stretch before the joint: a change of force moves its own lever
+  std::vector<Vec3> axis;   // of hinges
+  bool general = false;     // moments or turning forces: not symmetric
   void resize(int links);
 };
 
@@ -51,7 +54,7 @@ class Tangent {
   bool general_ = false;
   int negative_ = 0;
   std::vector<MovedPivot> moved_;
-  std::vector<Mat3> A_, B_, Pi_, G_, H_, J_;
+  std::vector<Mat3> A_, B_, Pi_, G_, H_, J_, D_;
   std::vector<Vec3> c_, b_, n_, omega_;
 };
 

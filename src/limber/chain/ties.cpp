@@ -76,6 +76,32 @@ int row_count(JointKind kind) {
   return r.positions + r.directors;
 }
 
+void add_closure_forces(const Structure& s, const Balance& b, double factor,
+                        const std::vector<double>& lambda, std::vector<Vec3>& N) {
+  const double* next = lambda.data();
+  for (const Closure& c : s.closures) {
+    const ClosureRows list = rows_of(c.kind);
+    const Mat3 F = end_pose(b, c.a, c.X_A).R * math::so3_exp(factor * c.turn);
+    for (int i = 0; i < list.positions; ++i) {
+      const int axis = list.first + i;
+      const Vec3 pull = next[i] * (list.world_axes ? Vec3(Vec3::Unit(axis)) : Vec3(F.col(axis)));
+      if (c.a >= 0 && s.links.active[c.a]) N[c.a] += pull;
+      if (c.b >= 0 && s.links.active[c.b]) N[c.b] -= pull;
+    }
+    next += list.positions + list.directors;
+  }
+}
+
+std::vector<double> Ties::gap_rate(const std::vector<Vec3>& shift) const {
+  std::vector<double> out = gap_rate_;
+  if (shift.empty()) return out;
+  out.resize(rows_.size(), 0.0);
+  for (std::size_t i = 0; i < rows_.size(); ++i)
+    for (const RowEnd* e : {&rows_[i].a, &rows_[i].b})
+      if (e->link >= 0) out[i] += e->f.dot(shift[e->link]);
+  return out;
+}
+
 double Ties::worst_gap() const {
   double worst = 0;
   for (const double g : gap_) worst = std::max(worst, std::abs(g));
@@ -196,18 +222,36 @@ void TiedTangent::spread(const Structure& s, const Balance& b, const Row& row, d
     t[row.joint] += factor * row.b.m;
     return;
   }
-  for (const RowEnd* e : {&row.a, &row.b})
-    for (int k = e->link; k >= 0; k = s.links.parent[k])
-      t[k] += factor * ((e->x - b.in.c[k]).cross(e->f) + e->m);
+  for (const RowEnd* e : {&row.a, &row.b}) {
+    Vec3 m = e->m;
+    for (int k = e->link; k >= 0; k = s.links.parent[k]) {
+      t[k] += factor * ((e->x - b.in.c[k]).cross(e->f) + m);
+      if (s.links.stretch) m += (b.give[k] * e->f).cross(b.N[k]);
+    }
+  }
 }
 
 double TiedTangent::gather(const Structure& s, const Balance& b, const Row& row,
                            const std::vector<Vec3>& delta) const {
   if (row.joint >= 0) return row.b.m.dot(delta[row.joint]);
   double sum = 0;
-  for (const RowEnd* e : {&row.a, &row.b})
-    for (int k = e->link; k >= 0; k = s.links.parent[k])
-      sum += delta[k].dot((e->x - b.in.c[k]).cross(e->f) + e->m);
+  for (const RowEnd* e : {&row.a, &row.b}) {
+    Vec3 m = e->m;
+    for (int k = e->link; k >= 0; k = s.links.parent[k]) {
+      sum += delta[k].dot((e->x - b.in.c[k]).cross(e->f) + m);
+      if (s.links.stretch) m += (b.give[k] * e->f).cross(b.N[k]);
+    }
+  }
+  return sum;
+}
+
+// What a force of row j's opens row i by, stretching the links that carry both.
+double TiedTangent::give(const Structure& s, const Balance& b, const Row& i, const Row& j) {
+  if (i.joint >= 0 || j.joint >= 0) return 0;
+  double sum = 0;
+  for (const RowEnd* e : {&i.a, &i.b})
+    for (const RowEnd* f : {&j.a, &j.b})
+      if (const int k = s.links.common(e->link, f->link); k >= 0) sum += e->f.dot(b.reach[k] * f->f);
   return sum;
 }
 
@@ -236,7 +280,8 @@ void TiedTangent::factor(const Structure& s, const Balance& b, const Ties& ties)
     for (int k = 0; k < s.links.count(); ++k)
       if (s.links.hinge[k]) scratch_[k] = b.in.axis[k] * b.in.axis[k].dot(scratch_[k]);
     tangent_.solve(s.links, scratch_, Z_[j]);
-    for (int i = 0; i < n; ++i) W(i, j) = gather(s, b, rows_[i], Z_[j]);
+    for (int i = 0; i < n; ++i)
+      W(i, j) = gather(s, b, rows_[i], Z_[j]) + (s.links.stretch ? give(s, b, rows_[i], rows_[j]) : 0);
     W(j, j) += rows_[j].compliance;
   }
   // Rows of very different size (metres, springs, borders): to unit diagonal first. A closure's row that
@@ -244,9 +289,11 @@ void TiedTangent::factor(const Structure& s, const Balance& b, const Ties& ties)
   // and is dropped.
   Eigen::VectorXd scale = W.diagonal().cwiseAbs();
   double most_held = 0;
+  // A slender beam gives L/EA along itself where it gives L³/EI across: far less, and not by rounding.
+  const double noise = s.links.stretch ? 1e-14 : 1e-10;
   for (int i = 0; i < held_; ++i) most_held = std::max(most_held, scale[i]);
   for (int i = 0; i < n; ++i)
-    scale[i] = 1 / std::sqrt(std::max({scale[i], i < held_ ? 1e-10 * most_held : 0.0, 1e-300}));
+    scale[i] = 1 / std::sqrt(std::max({scale[i], i < held_ ? noise * most_held : 0.0, 1e-300}));
   W = scale.asDiagonal() * W * scale.asDiagonal();
   if (symmetric_) {
     const math::SymmetricEigen eigen = math::symmetric_eigen(0.5 * (W + W.transpose()));
@@ -283,7 +330,8 @@ void TiedTangent::solve(const Structure& s, const Balance& b, const std::vector<
   const int n = static_cast<int>(rows_.size());
   if (n == 0) return;
   Eigen::VectorXd v(n);
-  for (int i = 0; i < n; ++i) v[i] = gather(s, b, rows_[i], delta) + (i < held_ ? gap[i] : 0);
+  for (int i = 0; i < n; ++i)
+    v[i] = gather(s, b, rows_[i], delta) + (i < static_cast<int>(gap.size()) ? gap[i] : 0);
   const Eigen::VectorXd y = W_inverse_ * v;
   for (int j = 0; j < n; ++j)
     for (int k = 0; k < s.links.count(); ++k) delta[k] -= y[j] * Z_[j][k];

@@ -28,6 +28,9 @@ struct Row {
 
 // Rows each kind of closure has.
 int row_count(JointKind kind);
+// Adds the forces of closures on their links; with the links turned, wherever they are.
+void add_closure_forces(const Structure& s, const Balance& b, double factor,
+                        const std::vector<double>& lambda, std::vector<Vec3>& N);
 
 class Ties {
  public:
@@ -37,7 +40,8 @@ class Ties {
   int held() const { return held_; }  // rows of closures; they come first
   const std::vector<Row>& rows() const { return rows_; }
   const std::vector<double>& gap() const { return gap_; }
-  const std::vector<double>& gap_rate() const { return gap_rate_; }  // ∂φ/∂factor
+  // ∂φ/∂factor as the joints stand, with links that move by `shift` (empty: none does); of all rows.
+  std::vector<double> gap_rate(const std::vector<Vec3>& shift) const;
   const std::vector<Tug>& tugs() const { return tugs_; }
   double spring_energy() const { return spring_energy_; }
   double worst_gap() const;
@@ -56,7 +60,7 @@ class Ties {
 class TiedTangent {
  public:
   void factor(const Structure& s, const Balance& b, const Ties& ties);
-  // K δ + Gᵀ dλ = t, G δ = −gap.
+  // K δ + Gᵀ dλ = t, G δ = −gap; gap of closures' rows, or of all.
   void solve(const Structure& s, const Balance& b, const std::vector<Vec3>& t, const std::vector<double>& gap,
              std::vector<Vec3>& delta, std::vector<double>& dlambda);
   int negative() const { return negative_; }     // directions of instability within the closures
@@ -66,6 +70,7 @@ class TiedTangent {
  private:
   void spread(const Structure& s, const Balance& b, const Row& row, double factor,
               std::vector<Vec3>& t) const;
+  static double give(const Structure& s, const Balance& b, const Row& i, const Row& j);
   double gather(const Structure& s, const Balance& b, const Row& row, const std::vector<Vec3>& delta) const;
 
   Tangent tangent_;

@@ -64,8 +64,13 @@ Model with_rest_lengths(Model model) {
 
 class Converter {
  public:
-  explicit Converter(const Model& model)
-      : model_(model), parts_(model.parts()), placed_(model.beams().size()), poses_(model.initial_poses()) {}
+  Converter(const Model& model, Stretch stretch, StretchAs as)
+      : model_(model),
+        parts_(model.parts()),
+        placed_(model.beams().size()),
+        poses_(model.initial_poses()),
+        stretch_(stretch),
+        as_(as) {}
 
   LinkedModel run() {
     for (const int b : starting_order(model_.beams())) place(b);
@@ -78,7 +83,10 @@ class Converter {
     close_ties();
     move_point_loads();
     spread_distributed_loads();
+    const std::vector<char> stretches = beams_that_stretch();
     std::vector<BeamTrace> traces = draw();
+    for (std::size_t b = 0; b < placed_.size(); ++b)
+      if (stretches[b]) let_stretch(static_cast<int>(b), traces[b]);
     return finish(std::move(traces));
   }
 
@@ -87,6 +95,7 @@ class Converter {
     BeamPieces pieces;
     Pose X_WS;                   // the path's frame at rest
     std::vector<BodyId> bodies;  // of each piece
+    std::vector<int> joints;     // of each piece, where it stands in the parts
     JointId root;                // of the first one
   };
   // A place on a body with the axes there.
@@ -194,6 +203,7 @@ class Converter {
         BeamPieces(beam, model_[beam.material], model_[beam.section].shape, constants(beam.section)),
         {},
         {},
+        {},
         {}};
     const BeamPieces& pieces = placed.pieces;
     const Place start = find(beam.from);
@@ -207,6 +217,7 @@ class Converter {
     weld.X_PF = start.X_BL * pieces.frame(0);
     placed.bodies.push_back(add_piece(beam.name + ".root", pieces, 0, weld));
     placed.root = JointId{static_cast<std::int32_t>(parts_.joints.size()) - 1};
+    placed.joints.push_back(placed.root.value);
 
     const Pose principal = Pose::rotation(math::rotation_x(pieces.principal_angle()));
     for (int k = 1; k < pieces.count(); ++k) {
@@ -233,6 +244,7 @@ class Converter {
         joint.law.rest = {ease[1]};
       }
       placed.bodies.push_back(add_piece(fmt::format("{}.{}", beam.name, k - 1), pieces, k, joint));
+      placed.joints.push_back(static_cast<int>(parts_.joints.size()) - 1);
     }
     placed_[index] = std::move(placed);
   }
@@ -322,6 +334,61 @@ class Converter {
     return traces;
   }
 
+  // By what the scene says; else by what was asked for.
+  std::vector<char> beams_that_stretch() const {
+    std::vector<char> out(placed_.size(), 0);
+    const std::vector<char> held = stretch_ == Stretch::held ? bodies_in_loops() : std::vector<char>();
+    for (std::size_t b = 0; b < placed_.size(); ++b) {
+      const Beam& beam = model_.beams()[b];
+      const bool asked =
+          stretch_ == Stretch::held && placed_[b]->bodies.size() > 1 && held[placed_[b]->bodies[1].value];
+      out[b] = beam.stretch.value_or(asked && can_stretch(beam.recipe));
+    }
+    return out;
+  }
+
+  // Whose joint a loop goes through: on the way from one of its bodies to the other.
+  std::vector<char> bodies_in_loops() const {
+    std::vector<int> parent(parts_.bodies.size(), -1);
+    for (const Joint& j : parts_.joints) parent[j.child.value] = j.parent.value;
+    std::vector<char> out(parts_.bodies.size(), 0);
+    std::vector<std::size_t> seen(parts_.bodies.size(), 0);  // on the way from the last loop's a to the root
+    for (std::size_t l = 0; l < parts_.loops.size(); ++l) {
+      const int a = parts_.loops[l].a.value;
+      for (int i = a; i >= 0; i = parent[i]) seen[i] = l + 1;
+      int meet = parts_.loops[l].b.value;
+      for (; meet >= 0 && seen[meet] != l + 1; meet = parent[meet]) out[meet] = 1;
+      for (int i = a; i != meet; i = parent[i]) out[i] = 1;
+    }
+    return out;
+  }
+
+  // The joints of a beam shift too, in the axes they have on the piece before.
+  void let_stretch(int index, BeamTrace& trace) {
+    const Beam& beam = model_.beams()[index];
+    const Placed& placed = *placed_[index];
+    for (std::size_t k = 1; k < placed.bodies.size(); ++k) {
+      Joint& joint = parts_.joints[placed.joints[k]];
+      Vec3 give = placed.pieces.give(static_cast<int>(k));
+      if (beam.planar) give = {give[0], give[2], 0};  // the hinge's y is the section's z
+      trace.give.push_back(joint.X_PF.R * give.asDiagonal() * joint.X_PF.R.transpose());
+      if (as_ == StretchAs::traces) continue;
+      const JointLaw bend = joint.law;
+      joint.kind = beam.planar ? JointKind::planar : JointKind::free;
+      const int turns = beam.planar ? 1 : 3, first = beam.planar ? 2 : 0, shifts = beam.planar ? 0 : 3;
+      joint.law = {};
+      for (int i = 0; i < turns; ++i) {
+        joint.law.stiffness[first + i] = bend.stiffness[i];
+        joint.law.damping[first + i] = bend.damping[i];
+        joint.law.rest[first + i] = bend.rest[i];
+      }
+      for (int i = 0; i < (beam.planar ? 2 : 3); ++i) {
+        joint.law.stiffness[shifts + i] = 1 / give[i];
+        joint.law.damping[shifts + i] = beam.damping / give[i];
+      }
+    }
+  }
+
   // Building the model renumbers the bodies; names find them again.
   LinkedModel finish(std::vector<BeamTrace> traces) {
     std::vector<std::string> names;
@@ -345,10 +412,14 @@ class Converter {
   std::vector<std::optional<Placed>> placed_;
   std::vector<Pose> poses_;
   std::unordered_map<int, SectionConstants> constants_;
+  Stretch stretch_;
+  StretchAs as_;
 };
 
 }  // namespace
 
-LinkedModel beams_to_links(const Model& model) { return Converter(model).run(); }
+LinkedModel beams_to_links(const Model& model, Stretch stretch, StretchAs as) {
+  return Converter(model, stretch, as).run();
+}
 
 }  // namespace limber::elastic

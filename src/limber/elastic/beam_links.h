@@ -1,4 +1,5 @@
-// A beam turned into rigid links and sprung spherical joints, so that tree methods can run it.
+// A beam turned into rigid links and sprung spherical joints, so that tree methods can run it; where it
+// stretches, its joints are free or (of a planar beam) planar ones.
 //
 // The path is cut into `elements` of equal length; each element has the recipe's joints; links run from joint
 // to joint across element borders, so that there are as many moving links as joints. The piece before the
@@ -33,7 +34,8 @@ struct BeamTrace {
   std::vector<double> s;       // of each point: fraction of the length, 0 to 1
   std::vector<double> joints;  // where along the beam piece k + 1 has its joint, 0 to 1
   std::vector<Vec2> shares;    // [m] of the beam that twists and bends in that joint
-  double radius = 0;           // to draw [m]
+  std::vector<Mat3> give;  // of that joint, in the axes of the piece before [m/N]; empty: it does not stretch
+  double radius = 0;       // to draw [m]
 };
 
 struct LinkedModel {
@@ -43,7 +45,19 @@ struct LinkedModel {
   std::vector<BeamTrace> traces;  // one a beam
 };
 
+// Which beams stretch where the scene does not say: those that something holds beyond their root (a loop goes
+// through them), whose stiffness hangs on it. The stretch of others is small, and as fast as sound.
+enum class Stretch { none, held };
+// What a beam that stretches becomes: joints that slide too, with springs; or the same joints as one that
+// does not, for who takes the stretch from the traces.
+enum class StretchAs { joints, traces };
+
+// Joints that stretch shift before they turn, in the axes of the piece before, by the same share of their
+// element's compliance as they bend by: Σc = 1, Σc x = ½ make the stretch under any load along the beam of
+// second order, its direction of first.
+//
 // Throws ModelError for a section that is none and for beams that start from each other in a ring.
-LinkedModel beams_to_links(const Model& model);
+LinkedModel beams_to_links(const Model& model, Stretch stretch = Stretch::none,
+                           StretchAs as = StretchAs::joints);
 
 }  // namespace limber::elastic

@@ -6,6 +6,8 @@
 #include <limits>
 #include <optional>
 
+#include "limber/math/trig.h"
+
 namespace limber::elastic {
 namespace {
 
@@ -163,6 +165,15 @@ JointLaw BeamPieces::law(int piece) const {
                    material_.E * principal_.I_z / (l * j.bend_compliance)};
   for (int i = 0; i < 3; ++i) law.damping[i] = beam_.damping * law.stiffness[i];
   return law;
+}
+
+Vec3 BeamPieces::give(int piece) const {
+  const RecipeJoint& j = joints_[(piece - 1) % joints_.size()];
+  const double l = frames_.length() / beam_.elements * j.bend_compliance;
+  const auto [s, c] = math::sincos(principal_.angle);
+  const Vec2 shear = Vec2(1 / section_.shear_y, 1 / section_.shear_z) / material_.G;
+  return l / section_.A *
+         Vec3(1 / material_.E, c * c * shear[0] + s * s * shear[1], s * s * shear[0] + c * c * shear[1]);
 }
 
 }  // namespace limber::elastic

@@ -32,6 +32,8 @@ class BeamPieces {
   Inertia inertia(int piece) const;
   std::vector<Shape> shapes(int piece) const;
   JointLaw law(int piece) const;  // of the joint at the piece's start; piece ≥ 1
+  // How that joint gives way along the beam, and in shear along the section's principal axes [m/N].
+  Vec3 give(int piece) const;
   // What that joint is turned by at ease, in the local axes there: beams that are not at ease on their path.
   Mat3 ease(int piece) const;
   double principal_angle() const { return principal_.angle; }

@@ -118,6 +118,8 @@ const char* to_string(Hold hold) {
   return names[static_cast<int>(hold)];
 }
 
+bool can_stretch(Recipe recipe) { return recipe == Recipe::consistent_3r || recipe == Recipe::consistent_1r; }
+
 double rest_length(const Beam& beam) {
   if (!beam.rest) return path_length(beam.path);
   return beam.rest->path ? path_length(*beam.rest->path) : beam.rest->length;

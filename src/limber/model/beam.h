@@ -69,6 +69,7 @@ struct Beam {
   int elements = 10;
   Recipe recipe = Recipe::consistent_3r;
   bool planar = false;           // bends about the section's y axis only: the planar recipes
+  std::optional<bool> stretch;   // along itself and in shear, as links; none: where it is held
   double damping = 0;            // stiffness-proportional: moment = damping · d(moment)/dt [s]
   std::optional<BeamEase> rest;  // none: at ease on its path
   // Of threads:
@@ -79,6 +80,7 @@ struct Beam {
   Vec3 velocity = Vec3::Zero();  // at t = 0 [m/s]
 };
 
+bool can_stretch(Recipe recipe);        // the published recipes are of rods that do not
 double rest_length(const Beam& beam);   // [m]
 bool changes_length(const Beam& beam);  // at ease it is longer or shorter than its path
 

@@ -330,6 +330,10 @@ const Feature table[] = {
      of_beams(m, out, "from", [](const Beam& b) { return b.from.beam.valid(); }); }},
   {"beam that bends in a plane only", "yyy..yy", [](const Model& m, Places& out) {
      of_beams(m, out, "planar", [](const Beam& b) { return b.planar; }); }},
+  {"beam that stretches as it is told", "yyyoo..", [](const Model& m, Places& out) {
+     of_beams(m, out, "stretch", [](const Beam& b) { return b.stretch == true; }); }},
+  {"beam that is told not to stretch", "yyy..oo", [](const Model& m, Places& out) {
+     of_beams(m, out, "stretch", [](const Beam& b) { return b.stretch == false; }); }},
   {"damping of a beam", "oyoyoyy", [](const Model& m, Places& out) {
      of_beams(m, out, "damping", [](const Beam& b) { return b.damping > 0; }); }},
   {"recipe of a beam other than consistent_3r", "yyy..yy", [](const Model& m, Places& out) {

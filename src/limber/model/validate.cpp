@@ -448,6 +448,8 @@ class Checker {
   }
 
   void check_beam_rest(const Beam& b) {
+    if (b.stretch == true && !can_stretch(b.recipe))
+      add("beam", b.name, "stretch", "the published recipes are of rods that do not stretch");
     if (!b.rest) return;
     if (b.straight) add("beam", b.name, "rest", "is straight at ease: `straight` or `rest`, not both");
     const double length = rest_length(b);

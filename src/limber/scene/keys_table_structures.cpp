@@ -181,6 +181,9 @@ std::vector<Object> beam_objects() {
                         "how an element becomes links and joints")
                      .otherwise("consistent_3r"),
                  boolean("planar", "bends about the section's y axis only"),
+                 boolean("stretch",
+                         "stretches along itself and gives way in shear, as links. Not said: where something "
+                         "holds it beyond its root (a tie, a loop goes through it); threads always do"),
                  quantity("damping", time, "moment a rate of moment: stiffness-proportional")
                      .with(Range::non_negative)
                      .otherwise("0"),

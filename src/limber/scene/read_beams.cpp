@@ -217,6 +217,7 @@ void read_beams(const Fields& scene) {
     beam.elements = fields.integer("elements", 10);
     beam.recipe = static_cast<Recipe>(fields.choice("recipe", 0));
     beam.planar = fields.boolean("planar");
+    if (fields.has("stretch")) beam.stretch = fields.boolean("stretch");
     beam.damping = fields.quantity("damping", 0);
     beam.rest = read_rest(fields);
     read_thread(fields, beam);

@@ -369,23 +369,25 @@ class Writer {
     static const char* const recipes[] = {"consistent_3r", "consistent_1r", "published_3r", "published_1r"};
     if (!model_.beams().empty()) line("beams:");
     for (const Beam& b : model_.beams())
-      entry(b.name, Flow()
-                        .add("from", place(b.from))
-                        .add("path", path_text(b.path))
-                        .add("material", model_[b.material].name)
-                        .add("section", model_[b.section].name)
-                        .add("up", vector(b.up))
-                        .add("elements", fmt::format("{}", b.elements))
-                        .add("recipe", recipes[static_cast<int>(b.recipe)])
-                        .add("damping", number(b.damping))
-                        .add_if(b.planar, "planar", "true")
-                        .add_if(b.rest.has_value(), "rest", b.rest ? rest_text(*b.rest) : "")
-                        .add_if(b.root != Hold::clamped, "root", to_string(b.root))
-                        .add_if(!b.clamps.empty(), "clamps", clamps_text(b))
-                        .add_if(b.straight, "straight", "true")
-                        .add_if(b.air_damping != 0, "air_damping", number(b.air_damping))
-                        .add_if(!b.velocity.isZero(0), "velocity", vector(b.velocity))
-                        .str());
+      entry(b.name,
+            Flow()
+                .add("from", place(b.from))
+                .add("path", path_text(b.path))
+                .add("material", model_[b.material].name)
+                .add("section", model_[b.section].name)
+                .add("up", vector(b.up))
+                .add("elements", fmt::format("{}", b.elements))
+                .add("recipe", recipes[static_cast<int>(b.recipe)])
+                .add("damping", number(b.damping))
+                .add_if(b.planar, "planar", "true")
+                .add_if(b.stretch.has_value(), "stretch", b.stretch.value_or(false) ? "true" : "false")
+                .add_if(b.rest.has_value(), "rest", b.rest ? rest_text(*b.rest) : "")
+                .add_if(b.root != Hold::clamped, "root", to_string(b.root))
+                .add_if(!b.clamps.empty(), "clamps", clamps_text(b))
+                .add_if(b.straight, "straight", "true")
+                .add_if(b.air_damping != 0, "air_damping", number(b.air_damping))
+                .add_if(!b.velocity.isZero(0), "velocity", vector(b.velocity))
+                .str());
   }
 
   void springs() {

@@ -109,7 +109,7 @@ Equilibrium find_by_articulated(const Model& model, const RunOptions& run, const
   e.modes = r.modes, e.stops = r.stops, e.energy = r.energy, e.all_joints = r.joints;
   e.springs = articulated::spring_tensions(system, state);
   e.fields = articulated::fields(system, state, w);
-  const elastic::LinkedModel linked = elastic::beams_to_links(model);
+  const elastic::LinkedModel linked = elastic::beams_to_links(model, elastic::Stretch::held);
   e.beams = linked_beams(linked.traces, e.before, e.after);
   take_sections(model, linked, r.joints, e);
   take_reactions(model, linked, r, e);
