@@ -116,6 +116,8 @@ Json errors(const sim::StoredRun& run, const Ledger& ledger) {
     rows.push_back(
         {"largest residual of contact forces, of the velocities they stop", number(r.contact_residual)});
     rows.push_back({"largest violation of a friction cone, of the largest force", number(r.cone_violation)});
+    rows.push_back(
+        {"largest overlap that a step left, of the smaller one's size", number(r.contact_overlap)});
   }
   if (ledger.has_remainder)
     rows.push_back({"energy that the integrator gained or lost, at most",

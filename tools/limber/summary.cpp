@@ -81,6 +81,10 @@ std::string summary_text(const sim::RunResult& r, const sim::RunRequest& request
   rows.emplace_back("frames", fmt::format("{}", r.frames));
   for (const EnergyChange& change : energy_changes(r.folder / "frames"))
     rows.emplace_back(change.name, describe(change));
+  if (r.report.contact_residual > 0)
+    rows.emplace_back(
+        "contact", fmt::format("residual {:.1e}, cone violation {:.1e}, overlap {:.1e} of the size at most",
+                               r.report.contact_residual, r.report.cone_violation, r.report.contact_overlap));
   for (const sim::Happening& h : r.events) rows.emplace_back("event", sim::to_string(h));
   for (const std::string& warning : r.warnings) rows.emplace_back("warning", warning);
   std::string text = format_rows(rows);
@@ -102,6 +106,9 @@ std::string summary_json(const sim::RunResult& r, const sim::RunRequest& request
                {"parts", r.report.parts},
                {"rejected", r.report.rejected},
                {"total_iterations", r.report.total_iterations},
+               {"contact_residual", r.report.contact_residual},
+               {"cone_violation", r.report.cone_violation},
+               {"contact_overlap", r.report.contact_overlap},
                {"frames", r.frames},
                {"worst", r.report.worst},
                {"message", r.report.message},

@@ -134,6 +134,7 @@ struct Contacts {
   multibody::BlockRhs kept;         // of the stage, while responses are found
   multibody::BlockSolution answer;  // to a unit wrench
   double overlap = 0;               // [m] at the end
+  double overlap_share = 0;         // … of the size of the smaller of two
   double work = 0;                  // [J] in the step at hand
   int splits = 0;                   // of the whole step at impacts
   double whole = 0;                 // [s] of it

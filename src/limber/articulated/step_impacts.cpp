@@ -176,7 +176,7 @@ bool Stepper::close_touch_books(double t) {
 bool Stepper::finish_touches(double t, double h) {
   Contacts& c = *w_.contacts;
   c.end.clear();
-  c.overlap = 0;
+  c.overlap = c.overlap_share = 0;
   if (c.pairs.empty()) return true;
   for (const Touch& x : c.now)
     for (const int link : {x.link_a, x.link_b})
@@ -201,6 +201,7 @@ bool Stepper::finish_touches(double t, double h) {
     x.u = touch_velocity(x, c.links_end);
     speed = std::max(speed, x.u.norm());
     c.overlap = std::max(c.overlap, -x.gap);
+    c.overlap_share = std::max(c.overlap_share, -x.gap / x.size);
     if (went_in(x)) return fail(Status::not_converged, t, "it goes into what it touches", x.link_a);
   }
   const double quiet = still * speed;
@@ -280,6 +281,7 @@ void add_kept_wrenches(const SystemData& s, const std::vector<double>& touching,
 void Stepper::keep_touches(double h) {
   state_.touching.clear();
   state_.overlap = w_.contacts->overlap;
+  report_.contact_overlap = std::max(report_.contact_overlap, w_.contacts->overlap_share);
   for (const Touch& t : w_.contacts->end) {
     const Vec3 at = t.at - 0.5 * t.gap * t.axes.col(0), force = t.axes * t.force / h;
     for (const double x :

@@ -20,6 +20,7 @@ struct SolveReport {
   double loop_gap = 0;           // largest that was left open, of the structure's size
   double contact_residual = 0;   // largest of contact forces, of the velocities that they stop
   double cone_violation = 0;     // largest of them, of the largest force
+  double contact_overlap = 0;    // largest that a step left, of the size of the smaller of the two
   int redundant_rows = 0;        // most rows of loops that hung on others
   std::string redundant;         // the loops with such rows, and how many
   int solver_iterations = 0;     // most of an iterative linear solver in one solve

@@ -12,7 +12,7 @@ namespace limber::sim {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "files are little endian");
-constexpr char tag[] = "LIMBCHK4";
+constexpr char tag[] = "LIMBCHK5";
 constexpr std::size_t tag_size = 8;
 
 constexpr std::size_t crc_size = sizeof(std::uint32_t);
@@ -23,7 +23,7 @@ void each_field(Report& r, Visit&& visit) {
   visit(r.time), visit(r.iterations), visit(r.total_iterations), visit(r.steps), visit(r.substeps);
   visit(r.parts), visit(r.rejected);
   visit(r.residual), visit(r.loop_gap), visit(r.contact_residual), visit(r.cone_violation),
-      visit(r.redundant_rows), visit(r.redundant), visit(r.solver_iterations);
+      visit(r.contact_overlap), visit(r.redundant_rows), visit(r.redundant), visit(r.solver_iterations);
   visit(r.worst), visit(r.warning);
 }
 

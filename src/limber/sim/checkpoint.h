@@ -1,7 +1,7 @@
 // The checkpoint of a run: all that is needed to go on bit for bit, in one small file that is replaced
 // atomically.
 //
-//   file = "LIMBCHK4", u64 run hash, i64 step, u64 frames, f64 wall seconds, u64 checkpoints,
+//   file = "LIMBCHK5", u64 run hash, i64 step, u64 frames, f64 wall seconds, u64 checkpoints,
 //          report (f64 time, i64 iterations, total iterations, steps, substeps, parts, … as each_field() has
 //          them), string state, u32 crc32c of everything before             (little endian; string = u64
 //          length, bytes)

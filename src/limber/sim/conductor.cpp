@@ -36,6 +36,7 @@ void add(SolveReport& sum, const SolveReport& r) {
   sum.loop_gap = std::max(sum.loop_gap, r.loop_gap);
   sum.contact_residual = std::max(sum.contact_residual, r.contact_residual);
   sum.cone_violation = std::max(sum.cone_violation, r.cone_violation);
+  sum.contact_overlap = std::max(sum.contact_overlap, r.contact_overlap);
   sum.redundant_rows = std::max(sum.redundant_rows, r.redundant_rows);
   if (sum.redundant.empty()) sum.redundant = r.redundant;
   sum.solver_iterations = std::max(sum.solver_iterations, r.solver_iterations);

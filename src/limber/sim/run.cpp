@@ -283,6 +283,7 @@ class Run {
     report_.loop_gap = std::max(report_.loop_gap, r.loop_gap);
     report_.contact_residual = std::max(report_.contact_residual, r.contact_residual);
     report_.cone_violation = std::max(report_.cone_violation, r.cone_violation);
+    report_.contact_overlap = std::max(report_.contact_overlap, r.contact_overlap);
     report_.redundant_rows = std::max(report_.redundant_rows, r.redundant_rows);
     if (report_.redundant.empty()) report_.redundant = r.redundant;
     result::add_warning(report_, r.warning);

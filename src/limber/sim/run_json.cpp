@@ -61,6 +61,7 @@ Json report_json(const result::SolveReport& r) {
           {"loop_gap", r.loop_gap},
           {"contact_residual", r.contact_residual},
           {"cone_violation", r.cone_violation},
+          {"contact_overlap", r.contact_overlap},
           {"redundant_rows", r.redundant_rows},
           {"redundant", r.redundant},
           {"solver_iterations", r.solver_iterations},
@@ -89,6 +90,7 @@ result::SolveReport parse_report(const Json& json) {
     r.contact_residual = number_or_nan(json.at("contact_residual"));
     r.cone_violation = number_or_nan(json.at("cone_violation"));
   }
+  if (json.contains("contact_overlap")) r.contact_overlap = number_or_nan(json.at("contact_overlap"));
   r.redundant_rows = json.at("redundant_rows").get<int>();
   r.redundant = json.at("redundant").get<std::string>();
   r.solver_iterations = json.at("solver_iterations").get<int>();
