@@ -284,8 +284,10 @@ void ContactForces::solve_island(const std::vector<int>& members, double scale, 
 ContactReport ContactForces::solve(double scale, const std::vector<Vec3>& free, std::vector<Touch>& touches) {
   ContactReport report;
   for (int i = 0; i < island_count_; ++i) {
-    bool idle = true;  // all part without any force
-    for (const int c : islands_[i]) idle = idle && free[c][0] >= 0;
+    // All part without any force. What pushes is asked first: it may jam although it would part (Painlevé),
+    // and a step that took the one for its way and the other for its end would make energy.
+    bool idle = true;
+    for (const int c : islands_[i]) idle = idle && free[c][0] >= 0 && !(touches[c].force[0] > 0);
     if (idle)
       for (const int c : islands_[i]) touches[c].force.setZero();
     else

@@ -19,6 +19,7 @@ struct WorkspaceData;
 
 inline constexpr double most_turn_beside = 0.5;  // [rad] in a step, next to something
 inline constexpr double slight_overlap = 1e-5;   // of the size: is taken back at once
+inline constexpr double unnoticed = 1e-10;       // of the size: overlap that is none
 inline constexpr int deepest_halving = 8;        // a step is halved for what touches so often at most
 
 // One place. Its axes are the normal, from b to a, and two tangents.

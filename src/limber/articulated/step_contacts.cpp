@@ -21,11 +21,13 @@ namespace {
 constexpr double noted_overlap = 0.01;  // of the smaller of two: more than this at the start is told
 constexpr double slack = 1e-3;          // of its size: how near something is looked at
 constexpr double smooth_way = 0.1;      // of its size in a step: slower places follow the surfaces
-constexpr double recovery = 0.2;        // of a larger one a step
+constexpr double recovery = 0.2;        // of a larger one a step,
+constexpr double gentle = 5e-3;         // and of the size at most: what pushes apart gives speed
 constexpr double worst_taken = 0.1;     // residual of forces
-constexpr double unnoticed = 1e-10;     // of its size: overlap that is none
 constexpr int deepest_for_forces = 3;   // a step is halved for them so often
 constexpr int most_detections = 3;      // in the iteration of a stage; then places keep to their points
+constexpr double least_turn = 1e-7;     // [rad] in a step: less moves no place
+constexpr double most_shift = 0.05;     // of its size: of a place, along the surface
 constexpr double far_off = 1e-3;        // of the size: what was found in another motion is looked at again
 constexpr int most_splits = 12;         // of a step at impacts
 constexpr double shortest = 1e-3;       // of a step: no impact is waited for less
@@ -159,9 +161,9 @@ std::string Stepper::overlap_at_start() const {
   for (const Touch& t : w_.contacts->start)
     if (!deepest || t.gap < deepest->gap) deepest = &t;
   if (!deepest || !(-deepest->gap > noted_overlap * deepest->size)) return "";
-  return fmt::format("at the start {} overlaps {} by {:.3g} m: they are pushed apart, a fifth of it a step",
-                     s_.contacts.name_of(s_.model, deepest->a), s_.contacts.name_of(s_.model, deepest->b),
-                     -deepest->gap);
+  return fmt::format(
+      "at the start {} overlaps {} by {:.3g} m: they are pushed apart, at most a fifth of it a step",
+      s_.contacts.name_of(s_.model, deepest->a), s_.contacts.name_of(s_.model, deepest->b), -deepest->gap);
 }
 
 // Next to something a step is linear in the turns: not for large ones.
@@ -234,6 +236,40 @@ void Stepper::find_gaps_at_end(const CandidatePair& pair, std::size_t from) {
   }
 }
 
+// The place of a pair's start that this one goes on from: by feature, else the nearest; none: it is new.
+const Touch* Stepper::place_at_start(const Touch& t) const {
+  const Vec3 there = t.at - t.axes * (0.5 * h_ * touch_velocity(t, w_.links));
+  const Touch* found = nullptr;
+  double nearest = 0.1 * t.size;
+  for (const Touch& s : w_.contacts->start) {
+    if (s.a != t.a || s.b != t.b || s.axes.col(0).dot(t.axes.col(0)) < 0.5) continue;
+    const double d = s.feature == t.feature ? -1 : (s.at - there).norm();
+    if (d < nearest) nearest = d, found = &s;
+  }
+  return found;
+}
+
+// A normal force works by the way of the gap. The midpoint's place does not know it: what touches a rolling
+// rim moves along it within the step. The place is put along the surface to where the normal velocity of the
+// stage is the gap's mean rate, so that a force takes only what friction takes.
+void Stepper::put_where_the_gap_goes(Touch& t) const {
+  const Touch* start = place_at_start(t);
+  if (!start) return;
+  const auto turn = [&](int link) -> Vec3 {
+    return link < 0 ? Vec3(Vec3::Zero()) : Vec3(w_.links[link].X_WM.R * w_.links[link].V.head<3>());
+  };
+  const Vec3 across = t.axes.col(0).cross(turn(t.link_a) - turn(t.link_b));
+  if (!(h_ * across.norm() > least_turn)) return;
+  const Vec3 shift = ((t.gap_end - start->gap) / h_ - t.found_at) / across.squaredNorm() * across;
+  if (!(shift.norm() < most_shift * t.size)) return;
+  const auto put = [&](int link, Vec3& p) {
+    p += link < 0 ? shift : Vec3(w_.links[link].X_WM.R.transpose() * shift);
+  };
+  put(t.link_a, t.p_a), put(t.link_b, t.p_b);
+  t.at += shift;
+  t.found_at = touch_velocity(t, w_.links)[0];
+}
+
 // Places of the stage at hand, w_.links; forces go on from the iterate before.
 void Stepper::touch_at_stage(int iteration) {
   Contacts& c = *w_.contacts;
@@ -264,7 +300,10 @@ void Stepper::touch_at_stage(int iteration) {
       t.found_at = touch_velocity(t, w_.links)[0];
       t.gap_end = t.gap + (euler() ? h_ : midpoint() ? 0.5 * h_ : 0) * t.found_at;
     }
-    if (pair.smooth && midpoint()) find_gaps_at_end(pair, first);
+    if (pair.smooth && midpoint()) {
+      find_gaps_at_end(pair, first);
+      for (std::size_t i = first; i < c.end.size(); ++i) put_where_the_gap_goes(c.end[i]);
+    }
     for (; k < c.now.size() && (c.now[k].a < pair.a || (c.now[k].a == pair.a && c.now[k].b <= pair.b)); ++k) {
       if (pair.smooth) continue;
       c.end.push_back(c.now[k]);
@@ -310,7 +349,9 @@ Vec3 Stepper::closing_velocity(const Touch& t, const Stage& stage) const {
   const Vec3 was = touch_velocity(t, w_.links),
              change = stage.gamma * h * touch_velocity(t, w_.links, w_.blocks->x.twist.data());
   const double at_end = t.gap_end + h * (was[0] - t.found_at), at_start = at_end - h * was[0];
-  const double wanted = at_start > -slight_overlap * t.size ? 0 : (1 - recovery) * at_start;
+  // By the whole step, not by what it was divided into: what overlaps was there before.
+  const double back = std::min(-recovery * at_start, gentle * t.size) * h / w_.contacts->whole;
+  const double wanted = at_start > -slight_overlap * t.size ? 0 : at_start + back;
   Vec3 u = was + change;
   u[0] = (at_end - wanted) / h + change[0];
   return u;

@@ -162,6 +162,8 @@ class Stepper {
   double time_of_impact(double h);
   bool begin_touches(double t, double h);
   void find_gaps_at_end(const CandidatePair& pair, std::size_t from);
+  const Touch* place_at_start(const Touch& t) const;
+  void put_where_the_gap_goes(Touch& t) const;
   void touch_at_stage(int iteration);
   void add_touch_wrenches();
   void push_rhs(const std::vector<Touch>& touches, const std::vector<Vec3>& x);

@@ -60,8 +60,9 @@ void OnPlane::cylinder(const Cylinder& c, const Pose& B) const {
     const Vec3 at = c.radius * (ring[i][0] * B.R.col(0) + ring[i][1] * B.R.col(1));
     if ((at - down).squaredNorm() > 1e-6 * c.radius * c.radius) point(end + at, 0, i + (low > 0 ? 6 : 0));
   }
-  point(end + down, 0, 20);
-  point(B.p - 0.5 * low * c.length * axis + down, 0, 21);
+  // By rim, not by which is lower: one that stands up goes from one to the other.
+  point(end + down, 0, low < 0 ? 20 : 21);
+  point(B.p - 0.5 * low * c.length * axis + down, 0, low < 0 ? 21 : 20);
 }
 
 void on_plane(const Pose& X, const Solid& b, double margin, Collider& s) {
