@@ -2,6 +2,9 @@
 // Internal to articulated/.
 #pragma once
 
+#include <algorithm>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "limber/contact/broad_phase.h"
@@ -37,6 +40,13 @@ struct Touch {
   Vec3 u = Vec3::Zero();      // [m/s] of a against b, in axes
   Vec3 force = Vec3::Zero();  // on a, in axes [N]; in impacts: impulse [N·s]
 };
+
+// Of a list that is sorted by pairs, as those of a step's start and of its stages are.
+inline std::span<const Touch> places_of_pair(const std::vector<Touch>& places, int a, int b) {
+  const auto of = [](const Touch& t) { return std::pair(t.a, t.b); };
+  const auto found = std::ranges::equal_range(places, std::pair(a, b), {}, of);
+  return {found.begin(), found.end()};
+}
 
 // The links' answer to wrenches on those that are touched: twist = Y wrench, in world axes at their origins,
 // with the factor at hand. Links of parts of the structure that nothing ties to each other do not answer for

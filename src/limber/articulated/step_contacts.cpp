@@ -241,8 +241,8 @@ const Touch* Stepper::place_at_start(const Touch& t) const {
   const Vec3 there = t.at - t.axes * (0.5 * h_ * touch_velocity(t, w_.links));
   const Touch* found = nullptr;
   double nearest = 0.1 * t.size;
-  for (const Touch& s : w_.contacts->start) {
-    if (s.a != t.a || s.b != t.b || s.axes.col(0).dot(t.axes.col(0)) < 0.5) continue;
+  for (const Touch& s : places_of_pair(w_.contacts->start, t.a, t.b)) {
+    if (s.axes.col(0).dot(t.axes.col(0)) < 0.5) continue;
     const double d = s.feature == t.feature ? -1 : (s.at - there).norm();
     if (d < nearest) nearest = d, found = &s;
   }

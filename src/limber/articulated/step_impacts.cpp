@@ -163,8 +163,7 @@ bool Stepper::close_touch_books(double t) {
   double pushed = 0;  // what forces give that push apart what overlaps, or seems to by rounding
   for (const Touch& x : c.now) {
     double before = unnoticed * x.size;
-    for (const Touch& s : c.start)
-      if (s.a == x.a && s.b == x.b) before = std::max(before, -s.gap);
+    for (const Touch& s : places_of_pair(c.start, x.a, x.b)) before = std::max(before, -s.gap);
     pushed += x.force[0] * before;
   }
   const double kinetic = energy_at_start(state_.t).kinetic, g = s_.model.gravity().value(t).norm();
