@@ -228,6 +228,67 @@ TEST(Gaba, SecondSolveAndLockForce) {
   }
 }
 
+// Six solves a body against one pass: trees, springs, cuts, loops (rows that are dropped among them), locks.
+TEST(Gaba, AnswersAreSolvesForUnitWrenches) {
+  int with_loops = 0, with_cuts = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    const bool folded = seed % 10 == 7;
+    const auto s = random_structure(seed, folded ? 40 : 15, folded ? 0 : 8, folded ? 0 : 2, folded);
+    if (s->tree.v_count() == 0) continue;
+    const BlockSystem& m = *s->system;
+    Gaba gaba(s->tree, s->pattern);
+    ASSERT_TRUE(gaba.factor(m));
+    Gaba::Scratch scratch(gaba);
+    Gaba::Answers answers;
+    gaba.answers(scratch, answers);
+    with_loops += !s->pattern.loops.empty();
+    with_cuts += gaba.order().cuts > 0;
+    BlockRhs rhs(m);
+    BlockSolution x(m);
+    const double rounding = std::max(1e-10, 1e-14 * condition(m));
+    for (int i = 0; i < s->tree.size(); ++i) {
+      Mat6 Y;
+      for (int c = 0; c < 6; ++c) {
+        rhs.clear();
+        rhs.wrench[i][c] = 1;
+        gaba.solve(rhs, scratch, x, true);
+        Y.col(c) = x.twist[i];
+      }
+      ASSERT_LT((answers.of_body[i] - Y).norm(), rounding * (1 + Y.norm()))
+          << "seed " << seed << ", body " << i;
+    }
+  }
+  EXPECT_GT(with_loops, 50);
+  EXPECT_GT(with_cuts, 5);
+}
+
+// Ties that change: the solutions are those of a new Gaba, and the bits do not depend on what was tied
+// before.
+TEST(Gaba, TakesOtherTies) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    const auto s = random_structure(seed, 24, 20, 2);
+    if (s->tree.v_count() == 0) continue;
+    const BlockSystem& m = *s->system;
+    const Pattern bare{{}, s->pattern.loops};
+    OrderFinder finder, other;
+    Gaba straight(s->tree, s->pattern, EliminationOrder{}), turned(s->tree, s->pattern, EliminationOrder{});
+    straight.retie(s->pattern, finder);
+    turned.retie(bare, other);
+    turned.retie(s->pattern, other);
+    BlockSolution dense(m), x(m), y(m);
+    ASSERT_TRUE(straight.factor(m) && turned.factor(m)) << "seed " << seed;
+    ASSERT_TRUE(solve_dense(m, *s->rhs, dense)) << "seed " << seed;
+    Gaba::Scratch scratch(straight);
+    straight.solve(*s->rhs, scratch, x);
+    scratch.fit(turned);
+    turned.solve(*s->rhs, scratch, y);
+    EXPECT_EQ(x.a, y.a);
+    ASSERT_LT((velocities(x) - velocities(dense)).norm(),
+              std::max(1e-9, 100 * 2.2e-16 * condition(m)) * velocities(dense).norm())
+        << "seed " << seed;
+  }
+}
+
 TEST(Gaba, CountsNegativeDirections) {
   int negative_cases = 0;
   for (unsigned seed = 0; seed < 400; ++seed) {

@@ -9,6 +9,7 @@
 // origin of the link's frame M, so that X is a plain shift: v_i = v_p + ω × (p_i − p_p).
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -71,6 +72,11 @@ struct BlockRhs {
   std::vector<Vec6> wrench;  // (size) F
   std::vector<double> tau;   // (v_count)
   std::vector<Vec6> g;       // (loops)
+  void clear() {
+    for (Vec6& f : wrench) f.setZero();
+    std::fill(tau.begin(), tau.end(), 0.0);
+    for (Vec6& x : g) x.setZero();
+  }
 };
 
 struct BlockSolution {

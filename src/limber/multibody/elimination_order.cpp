@@ -16,12 +16,34 @@ using Kind = Elimination::Kind;
 // Multiply-adds of one elimination with m neighbours and d pivot columns, counted in the numeric code.
 double flops_of(int m, int d) { return 18.0 * d * m * (m + 1) + (60.0 + 42 * d) * m + 150 + 40 * d; }
 
+using Memory = std::pmr::memory_resource*;
+template <class T>
+using List = std::pmr::vector<T>;
+
 enum class Rule { fewest_neighbours, narrowest_front, deepest };
 
 class Greedy {
  public:
-  Greedy(const Tree& tree, const Pattern& pattern, Rule rule, const std::vector<int>& cut_joints)
-      : tree_(tree), n_(tree.size()), rule_(rule) {
+  Greedy(const Tree& tree, const Pattern& pattern, Rule rule, const std::vector<int>& cut_joints,
+         Memory memory)
+      : steps(memory),
+        neighbours(memory),
+        waited(memory),
+        tree_(tree),
+        n_(tree.size()),
+        rule_(rule),
+        adjacent_(memory),
+        joints_(memory),
+        attached_(memory),
+        parts_(memory),
+        done_(memory),
+        entered_(memory),
+        depth_(memory),
+        current_(memory),
+        queue_(memory),
+        around_(memory),
+        merged_(memory),
+        fresh_(memory) {
     adjacent_.resize(2 * n_ + static_cast<int>(pattern.loops.size()));
     joints_.resize(n_);
     attached_.resize(n_);
@@ -61,11 +83,11 @@ class Greedy {
     return true;
   }
 
-  std::vector<Elimination> steps;
-  std::vector<int> neighbours;
+  List<Elimination> steps;
+  List<int> neighbours;
   double flops = 0;
   int cuts = 0, widest = 0;
-  std::vector<int> waited;  // (n) steps between becoming a neighbour and being eliminated
+  List<int> waited;  // (n) steps between becoming a neighbour and being eliminated
 
  private:
   static constexpr double nowhere = -1;
@@ -75,11 +97,11 @@ class Greedy {
     insert(adjacent_[x], y);
     insert(adjacent_[y], x);
   }
-  static void insert(std::vector<int>& list, int x) {
+  static void insert(List<int>& list, int x) {
     const auto at = std::lower_bound(list.begin(), list.end(), x);
     if (at == list.end() || *at != x) list.insert(at, x);
   }
-  static void remove(std::vector<int>& list, int x) {
+  static void remove(List<int>& list, int x) {
     const auto at = std::lower_bound(list.begin(), list.end(), x);
     if (at != list.end() && *at == x) list.erase(at);
   }
@@ -160,7 +182,7 @@ class Greedy {
   }
 
   // A floating part is gone: its multipliers can go when only one is left.
-  void finish_part(const std::vector<int>& multipliers) {
+  void finish_part(const List<int>& multipliers) {
     parts_.push_back(multipliers);
     bool again = true;
     while (again) {
@@ -181,8 +203,9 @@ class Greedy {
 
   void eliminate(Elimination step, int d) {
     const int x = step.node;
-    const std::vector<int> around = std::move(adjacent_[x]);
+    std::swap(around_, adjacent_[x]);
     adjacent_[x].clear();
+    const List<int>& around = around_;
     done_[x] = 1;
     const int m = static_cast<int>(around.size());
     const int now = static_cast<int>(steps.size());
@@ -212,7 +235,7 @@ class Greedy {
     }
   }
 
-  void merge_clique(const std::vector<int>& around) {
+  void merge_clique(const List<int>& around) {
     for (const int k : around) {
       merged_.clear();
       std::set_union(adjacent_[k].begin(), adjacent_[k].end(), around.begin(), around.end(),
@@ -225,19 +248,27 @@ class Greedy {
   const Tree& tree_;
   int n_;
   Rule rule_;
-  std::vector<std::vector<int>> adjacent_, joints_, attached_, parts_;
-  std::vector<char> done_;
-  std::vector<int> entered_, depth_;
-  std::vector<double> current_;
-  std::set<Entry> queue_;  // (cost, −body)
-  std::vector<int> merged_, fresh_;
+  List<List<int>> adjacent_, joints_, attached_, parts_;
+  List<char> done_;
+  List<int> entered_, depth_;
+  List<double> current_;
+  std::pmr::set<Entry> queue_;  // (cost, −body)
+  List<int> around_, merged_, fresh_;
 };
 
 // Numbers the blocks, finds where every update goes and where it stands in memory.
 class Placement {
  public:
-  Placement(const Tree& tree, const Pattern& pattern, EliminationOrder& order)
-      : tree_(tree), pattern_(pattern), order_(order), n_(tree.size()) {
+  Placement(const Tree& tree, const Pattern& pattern, EliminationOrder& order, Memory memory)
+      : tree_(tree),
+        pattern_(pattern),
+        order_(order),
+        n_(tree.size()),
+        position_(memory),
+        first_block_(memory),
+        source_(memory),
+        slot_(memory),
+        empty_(memory) {
     number_blocks();
     find_sources();
     place_cuts();
@@ -336,7 +367,8 @@ class Placement {
 
   // The slot left last is taken first.
   void share_slots() {
-    std::vector<int> slot(source_.size(), -1), empty;
+    List<int>&slot = slot_, &empty = empty_;
+    slot.assign(source_.size(), -1);
     const auto touch = [&](int block) {
       if (slot[block] >= 0) return slot[block];
       if (empty.empty()) empty.push_back(order_.slots++);
@@ -365,14 +397,24 @@ class Placement {
   const Pattern& pattern_;
   EliminationOrder& order_;
   int n_;
-  std::vector<int> position_;     // (2n + loops) step of each node; loops come last
-  std::vector<int> first_block_;  // (steps) block of (node, node); those with its neighbours follow
-  std::vector<BlockSource> source_;
+  List<int> position_;     // (2n + loops) step of each node; loops come last
+  List<int> first_block_;  // (steps) block of (node, node); those with its neighbours follow
+  List<BlockSource> source_;
+  List<int> slot_, empty_;
 };
 
 }  // namespace
 
 namespace {
+
+void take(const Greedy& greedy, const char* name, EliminationOrder& order) {
+  order.name = name;
+  order.steps.assign(greedy.steps.begin(), greedy.steps.end());
+  order.neighbours.assign(greedy.neighbours.begin(), greedy.neighbours.end());
+  order.flops = greedy.flops;
+  order.cuts = greedy.cuts;
+  order.widest = greedy.widest;
+}
 
 struct Search {
   const Tree& tree;
@@ -386,18 +428,13 @@ struct Search {
 
   bool attempt(const char* name, Rule rule, const std::vector<int>& cuts) {
     const double handicap = cuts.empty() ? 1 : cut_handicap;
-    Greedy greedy(tree, pattern, rule, cuts);
+    Greedy greedy(tree, pattern, rule, cuts, std::pmr::get_default_resource());
     if (!greedy.run(best_score / handicap)) return false;
-    waited = greedy.waited;
+    waited.assign(greedy.waited.begin(), greedy.waited.end());
     if (greedy.flops * handicap >= best_score) return false;
     best_score = greedy.flops * handicap;
     best = {};
-    best.name = name;
-    best.steps = std::move(greedy.steps);
-    best.neighbours = std::move(greedy.neighbours);
-    best.flops = greedy.flops;
-    best.cuts = greedy.cuts;
-    best.widest = greedy.widest;
+    take(greedy, name, best);
     return true;
   }
 
@@ -452,8 +489,24 @@ EliminationOrder find_order(const Tree& tree, const Pattern& pattern, bool allow
   const bool only_a_tree = pattern.pairs.empty() && pattern.loops.empty();
   if (allow_cuts && !only_a_tree && found) search.add_cuts();
   if (!(search.best_score < without)) search.best = std::move(cut_free);
-  Placement(tree, pattern, search.best);
+  Placement(tree, pattern, search.best, std::pmr::get_default_resource());
   return std::move(search.best);
+}
+
+// Blocks beyond the largest of the pools would be asked for anew every time.
+OrderFinder::OrderFinder() : pool_({.max_blocks_per_chunk = 0, .largest_required_pool_block = 1 << 22}) {}
+
+void OrderFinder::find(const Tree& tree, const Pattern& pattern, EliminationOrder& out) {
+  {
+    Greedy greedy(tree, pattern, Rule::fewest_neighbours, {}, &pool_);
+    greedy.run(std::numeric_limits<double>::infinity());
+    take(greedy, "leaf with the fewest neighbours first", out);
+  }
+  for (auto* list : {&out.own, &out.targets, &out.loop_offset, &out.loop_block[0], &out.loop_block[1]})
+    list->clear();
+  out.births.clear(), out.prepared.clear(), out.loop_more.clear();
+  out.slots = 0, out.loop_rows = 0;
+  Placement(tree, pattern, out, &pool_);
 }
 
 }  // namespace limber::multibody

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory_resource>
 #include <string>
 #include <vector>
 
@@ -78,5 +79,16 @@ struct EliminationOrder {
 
 // Statics wants no cuts: then every pivot is a joint's.
 EliminationOrder find_order(const Tree& tree, const Pattern& pattern, bool allow_cuts = true);
+
+// For ties that change from step to step: one rule, the leaf with the fewest neighbours first, no cuts, and
+// nothing allocated once it has seen as many.
+class OrderFinder {
+ public:
+  OrderFinder();
+  void find(const Tree& tree, const Pattern& pattern, EliminationOrder& out);
+
+ private:
+  std::pmr::unsynchronized_pool_resource pool_;
+};
 
 }  // namespace limber::multibody

@@ -99,7 +99,19 @@ Gaba::Gaba(const Tree& tree, const Pattern& pattern, bool allow_cuts)
 
 Gaba::Gaba(const Tree& tree, const Pattern& pattern, EliminationOrder order)
     : tree_(&tree), pattern_(&pattern), order_(std::move(order)) {
+  make_room();
+}
+
+void Gaba::retie(const Pattern& pattern, OrderFinder& finder) {
+  pattern_ = &pattern;
+  finder.find(*tree_, pattern, order_);
+  make_room();
+}
+
+void Gaba::make_room() {
+  const Tree& tree = *tree_;
   int columns = 0, squares = 0, U = 0;
+  pivots_.clear();
   for (const Elimination& e : order_.steps) {
     Pivot p;
     p.dofs = e.kind == Kind::along_joint ? tree[e.joint].dofs : 6;
@@ -134,14 +146,15 @@ Gaba::Gaba(const Tree& tree, const Pattern& pattern, EliminationOrder order)
   left_out_.reserve(rows);
 }
 
-Gaba::Scratch::Scratch(const Gaba& g)
-    : y(g.given_.size()),
-      t(g.given_.size()),
-      F(2 * static_cast<std::size_t>(g.tree_->size()) + g.pattern_->loops.size()),
-      phi(F.size()),
-      loops_g(VecX::Zero(g.order_.loop_rows)),
-      loops_x(loops_g),
-      loops_y(loops_g) {}
+Gaba::Scratch::Scratch(const Gaba& g) { fit(g); }
+
+void Gaba::Scratch::fit(const Gaba& g) {
+  y.resize(g.given_.size());
+  t.resize(g.given_.size());
+  F.resize(2 * static_cast<std::size_t>(g.tree_->size()) + g.pattern_->loops.size());
+  phi.resize(F.size());
+  for (VecX* x : {&loops_g, &loops_x, &loops_y}) x->setZero(g.order_.loop_rows);
+}
 
 bool Gaba::factor(const BlockSystem& system, bool exact) {
   system_ = &system;

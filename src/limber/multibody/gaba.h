@@ -36,9 +36,22 @@ class Gaba {
     std::vector<double> y, t;  // per column: D_c(τ + SᵀF) + a_g, τ + SᵀF
     std::vector<Vec6> F, phi;  // (nodes) right-hand sides; twists and multipliers
     VecX loops_g, loops_x, loops_y;
+    void fit(const Gaba& gaba);  // after retie()
   };
   // `homogeneous`: rows that locks give are zero.
   void solve(const BlockRhs& rhs, Scratch& scratch, BlockSolution& x, bool homogeneous = false) const;
+
+  // How every body answers to a wrench on itself alone: φ_i = Y_ii F_i, homogeneous, by the last factor (not
+  // of `exact`). About as dear as the factor (gaba_answers.cpp).
+  struct Answers {
+    std::vector<Mat6> of_body;    // (n) Y_ii
+    std::vector<Mat6> blocks, T;  // scratch: (slots) of Y; (neighbours) of one step
+    MatX loops;                   // scratch: Λ⁻¹
+  };
+  void answers(Scratch& scratch, Answers& out) const;
+
+  // Another pattern of ties on the same tree, for the factors to come. Allocates only where it has more.
+  void retie(const Pattern& pattern, OrderFinder& finder);
 
   int bad_link() const { return bad_link_; }
   const EliminationOrder& order() const { return order_; }
@@ -80,6 +93,7 @@ class Gaba {
     double shift = 0;
   };
 
+  void make_room();
   void prepare();
   void prepare_cut(int joint);
   void prepare_loops();
@@ -103,6 +117,8 @@ class Gaba {
   void factor_loops();
   void factor_loops_exact();
   void solve_loops(Scratch& w) const;
+  void invert_loops(Answers& out, Scratch& scratch) const;
+  void transfers(int s, Mat6* T, double* own) const;
   void forward(const BlockRhs& rhs, Scratch& w, bool homogeneous) const;
   template <int D>
   void forward_step(int s, const BlockRhs& rhs, Scratch& w, bool homogeneous) const;
@@ -116,6 +132,7 @@ class Gaba {
   double* block(int slot);
   friend void eliminate_all_kernel(Gaba& gaba);
   friend void forward_kernel(const Gaba& gaba, const BlockRhs& rhs, bool homogeneous, Scratch& w);
+  friend void answers_kernel(const Gaba& gaba, Answers& out);
   friend void backward_kernel(const Gaba& gaba, Scratch& w, BlockSolution& x);
 
   const Tree* tree_;

@@ -7,7 +7,7 @@
 
 namespace limber::multibody {
 
-LoopPlan::LoopPlan(const Tree& tree, const Pattern& pattern) : tied{pattern.pairs, {}} {
+LoopPlan::LoopPlan(const Tree& tree, const Pattern& pattern, OrderFinder* finder) : tied{pattern.pairs, {}} {
   std::vector<std::pair<LinkPair, int>> known;  // sorted: where a pair stands
   const auto before = [](const std::pair<LinkPair, int>& x, const std::pair<LinkPair, int>& y) {
     return std::pair(x.first.a, x.first.b) < std::pair(y.first.a, y.first.b);
@@ -31,7 +31,10 @@ LoopPlan::LoopPlan(const Tree& tree, const Pattern& pattern) : tied{pattern.pair
     known.insert(at, wanted);
     tied.pairs.push_back(wanted.first);
   }
-  order = find_order(tree, tied, false);  // the digits that a cut costs are needed here
+  if (finder)
+    finder->find(tree, tied, order);
+  else
+    order = find_order(tree, tied, false);  // the digits that a cut costs are needed here
 }
 
 ManyLoops::ManyLoops(const Tree& tree, const Pattern& pattern, std::shared_ptr<const LoopPlan> plan)

@@ -19,7 +19,8 @@ namespace limber::multibody {
 
 // Once per topology: loops as pairs of tied bodies, and the order for them.
 struct LoopPlan {
-  LoopPlan(const Tree& tree, const Pattern& pattern);
+  // `finder`: by its one rule, for ties that change; null: the best order.
+  LoopPlan(const Tree& tree, const Pattern& pattern, OrderFinder* finder = nullptr);
   Pattern tied;
   std::vector<int> pair;     // (loops) of the tied pattern; −1: a loop on the world
   std::vector<char> turned;  // (loops) its bodies stand the other way round there
