@@ -43,6 +43,10 @@ inline constexpr Solver all_solvers[] = {Solver::automatic, Solver::gaba, Solver
                                          Solver::dense};
 const char* to_string(Solver solver);
 
+// Of the forces of many places that touch (docs/theory/contact.md): by the answers of the touched links to
+// unit wrenches; by eliminations of the step's own system. automatic: what is cheaper.
+enum class ContactWay : std::uint8_t { automatic, links, elimination };
+
 struct Options {
   Integrator integrator = Integrator::midpoint;
   Solver solver = Solver::automatic;
@@ -53,6 +57,7 @@ struct Options {
   int cpu_threads = 1;             // results do not depend on it
   int parallel_min_bodies = 4000;  // smaller subtrees are not worth a second thread; not described: for tests
   bool halves = false;             // parts by error always in halves; not described: to compare with
+  ContactWay contact_way = ContactWay::automatic;  // not described: to compare with
 
   // Each by its key in scenes (sim/option.h); a new one is here and where it is used, nowhere else.
   template <class Table>

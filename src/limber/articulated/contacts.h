@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "limber/articulated/contact_elimination.h"
 #include "limber/contact/broad_phase.h"
 #include "limber/contact/collide.h"
 #include "limber/contact/contact_cache.h"
 #include "limber/contact/friction.h"
-#include "limber/contact/primal_cone.h"
 #include "limber/contact/scene_contacts.h"
 #include "limber/multibody/block_system.h"
 
@@ -53,25 +53,29 @@ inline std::span<const Touch> places_of_pair(const std::vector<Touch>& places, i
 // each other, so that one solve serves a column of every part.
 class Response {
  public:
-  void find(const SystemData& s, WorkspaceData& w, const std::vector<Touch>& touches);
-  void forget() { valid_ = false; }
-  int part_of(int link) const { return part_[place_[link]]; }
-  int order(int link) const { return order_[place_[link]]; }
-  int count(int part) const { return count_[part]; }
-  const Mat6* block(int part) const { return &Y_[first_[part]]; }
+  // links: ascending; what is known of them stays known until forget().
+  void find(const SystemData& s, WorkspaceData& w, const std::vector<int>& links);
+  // The same for wrenches on the link itself alone; in linear time where the step's solver eliminates.
+  void find_own(const SystemData& s, WorkspaceData& w, const std::vector<int>& links);
+  void forget() { valid_ = own_valid_ = false; }
   const Mat6& operator()(int link, int by) const {
     const int p = place_[link], q = place_[by], k = part_[p];
     return Y_[first_[k] + static_cast<std::size_t>(order_[p]) * count_[k] + order_[q]];
   }
+  const Mat6& own(int link) const { return own_valid_ ? own_.of_body[link] : (*this)(link, link); }
 
  private:
-  bool valid_ = false;
-  std::vector<int> links_, wanted_;  // touched, ascending
-  std::vector<int> place_;           // (size) in links_
-  std::vector<int> part_, order_;    // (links_) numbered as they come; place within the part
-  std::vector<int> count_;           // (parts) links that are touched
-  std::vector<std::size_t> first_;   // (parts) in Y_
+  void number(const SystemData& s);
+
+  bool valid_ = false, own_valid_ = false;
+  std::vector<int> links_;          // touched, ascending
+  std::vector<int> place_;          // (size) in links_
+  std::vector<int> part_, order_;   // (links_) numbered as they come; place within the part
+  std::vector<int> count_;          // (parts) links that are touched
+  std::vector<std::size_t> first_;  // (parts) in Y_
+  std::vector<int> number_;         // scratch: (parts of the structure)
   std::vector<Mat6> Y_;
+  multibody::Gaba::Answers own_;
 };
 
 struct ContactReport {
@@ -83,34 +87,42 @@ struct ContactReport {
 // Forces of all places from u = free + scale · W force, island by island.
 class ContactForces {
  public:
+  // Before all others: who touches whom.
+  void begin(const SystemData& s, WorkspaceData& w, const std::vector<Touch>& touches);
   // free: (touches x 3). Improves the touches' forces, which are the first guess.
   ContactReport solve(double scale, const std::vector<Vec3>& free, std::vector<Touch>& touches);
   // u += scale · W x for forces x of all places.
-  void add_motion(double scale, const std::vector<Vec3>& x, std::vector<Vec3>& u) const;
-  // Before both: finds W's blocks.
-  void assemble(const std::vector<multibody::LinkMotion>& links, const Response& Y,
-                const std::vector<Touch>& touches);
+  void add_motion(double scale, const std::vector<Vec3>& x, std::vector<Vec3>& u);
 
  private:
-  struct Side {
-    int link = -1;
-    Eigen::Matrix<double, 3, 6> G;  // on the link's twist
-  };
-  void find_islands(const Response& Y, const std::vector<Touch>& touches);
-  void fill_primal(const std::vector<int>& members, double scale);
-  void solve_island(const std::vector<int>& members, double scale, const std::vector<Vec3>& free,
-                    std::vector<Touch>& touches, ContactReport& report);
+  void find_islands();
+  void find_links(std::span<const int> islands);
+  bool by_elimination(int island);
+  void assemble(const std::vector<int>& members, double scale, const std::vector<Vec3>& free,
+                const std::vector<Touch>& touches);
+  contact::FrictionReport solve_assembled();
+  double mobility(std::size_t touch) const;
+  bool guess_is_known(const std::vector<Touch>& touches) const;
+  void solve_many(double scale, const std::vector<Vec3>& free, std::vector<Touch>& touches);
+  int part_of(const TouchSide& side) const;
 
-  const Response* Y_ = nullptr;
-  std::vector<Side> sides_;                // (2 x touches)
+  const SystemData* s_ = nullptr;
+  WorkspaceData* w_ = nullptr;
+  std::vector<TouchSide> sides_;           // (2 x touches)
   std::vector<std::vector<int>> of_part_;  // touches of each part
   std::vector<int> parent_;                // of parts, in islands
   std::vector<std::vector<int>> islands_;
   int island_count_ = 0;
-  contact::ContactMatrix W_, island_W_;  // of all; of one, scaled
-  std::vector<int> place_;               // (touches) in its island
-  std::vector<int> found_;
-  std::vector<double> free_, mu_, lambda_, kept_;
+  std::vector<int> by_links_, by_elimination_;    // islands that are solved, and how
+  std::vector<contact::FrictionReport> reports_;  // (by_elimination_)
+  contact::ContactMatrix W_;                      // of an island, scaled
+  std::vector<int> place_;                        // (touches) in its island
+  std::vector<int> found_, links_;
+  std::vector<double> free_, mu_, lambda_;
+  std::vector<Vec3> moved_, moved_by_;  // (touches) the last that add_motion() told, and of which forces
+  double moved_scale_ = 0;
+  contact::ManyContacts many_;
+  std::vector<Vec3> many_force_;
   contact::FrictionSolver friction_;
   contact::PrimalCone primal_;
   contact::ConeSolver sweeps_;
@@ -141,7 +153,10 @@ struct Contacts {
   std::vector<Vec3> free, before, push, was;  // (solved); of impacts: (hits)
   std::vector<Touch> hits;
   Response response;
+  ContactElimination elimination;
+  std::vector<multibody::LinkPair> tied;  // links of `pairs`
   ContactForces forces, hit_forces;
+  long solves = 0;                  // by the step's factor, since the start: for tests
   multibody::BlockRhs kept;         // of the stage, while responses are found
   multibody::BlockSolution answer;  // to a unit wrench
   double overlap = 0;               // [m] at the end

@@ -136,7 +136,7 @@ void Stepper::look_around(double h) {
     c.broad.box(static_cast<int>(i)) = {box.low - around, box.high + around};
   }
   recall();
-  c.pairs.clear(), c.start.clear();
+  c.pairs.clear(), c.start.clear(), c.tied.clear();
   for (const auto& [i, other] : c.broad.pairs([&](int a, int b) { return s_.contacts.may_touch(a, b); })) {
     CandidatePair pair{i, other, room(i) + room(other), false};
     const std::size_t first = c.start.size();
@@ -152,7 +152,10 @@ void Stepper::look_around(double h) {
     const double size = c.start[first].size, way = h * (speed(i) + speed(other));
     pair.smooth = nearest < slack * size + way && way < smooth_way * size;
     c.pairs.push_back(pair);
+    const int a = c.start[first].link_a, b = c.start[first].link_b;
+    if (a >= 0 && b >= 0) c.tied.push_back({std::min(a, b), std::max(a, b)});
   }
+  c.elimination.tie(c.tied);
   c.now = c.start;
 }
 
@@ -398,11 +401,7 @@ bool Stepper::solve_chosen(const Stage& stage) {
     c.free.push_back(c.base[k]);
     c.before.push_back(c.now[k].force);
   }
-  // W of the factor at hand; the right-hand side is needed once more.
-  std::swap(c.kept, b.rhs);
-  c.response.find(s_, w_, c.solved);
-  std::swap(c.kept, b.rhs);
-  c.forces.assemble(w_.links, c.response, c.solved);
+  c.forces.begin(s_, w_, c.solved);
   c.forces.add_motion(-step, c.before, c.free);
   const ContactReport found = c.forces.solve(step, c.free, c.solved);
   report_.solver_iterations = std::max(report_.solver_iterations, found.iterations);
@@ -413,8 +412,12 @@ bool Stepper::solve_chosen(const Stage& stage) {
                             c.solved.size(), found.residual),
                 -1);
   for (std::size_t k = 0; k < c.solved.size(); ++k) c.push.push_back(c.solved[k].force - c.before[k]);
-  push_rhs(c.solved, c.push);
-  if (!solve_blocks(s_, w_, b.x, false))
+  // The forces that were may be the answer. What locks hold is told by the last solve, which must be the
+  // step's own.
+  const bool again = !w_.locks.empty() ||
+                     std::any_of(c.push.begin(), c.push.end(), [](const Vec3& f) { return !f.isZero(0); });
+  if (again) push_rhs(c.solved, c.push);
+  if (again && !solve_blocks(s_, w_, b.x, false))
     return fail(Status::not_converged, stage.t, "the linear solver did not converge", -1);
   std::size_t next = 0;
   for (std::size_t k = 0; k < c.now.size(); ++k) {

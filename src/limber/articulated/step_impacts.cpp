@@ -28,9 +28,7 @@ constexpr double still = 1e-10;        // of the speeds: is no velocity
 bool Stepper::strike(const std::vector<Touch>& touches, const std::vector<Vec3>& x) {
   Contacts& c = *w_.contacts;
   Blocks& b = *w_.blocks;
-  for (Vec6& f : b.rhs.wrench) f.setZero();
-  for (Vec6& g : b.rhs.g) g.setZero();
-  std::fill(b.rhs.tau.begin(), b.rhs.tau.end(), 0.0);
+  b.rhs.clear();
   push_rhs(touches, x);
   if (!solve_blocks(s_, w_, b.x, true)) return false;
   double work = 0;
@@ -68,7 +66,7 @@ bool Stepper::bounce(double threshold) {
       if (!(t.force[0] > 0) && t.u[0] < -threshold) c.hits.push_back(t);
     const std::size_t n = c.hits.size();
     if (n == 0) return true;
-    c.hit_forces.assemble(w_.links, c.response, c.hits);
+    c.hit_forces.begin(s_, w_, c.hits);
     c.free.resize(n), c.push.resize(n);
     const auto impulses = [&](double rebound) {
       for (std::size_t k = 0; k < n; ++k) {
@@ -219,11 +217,11 @@ bool Stepper::finish_touches(double t, double h) {
   hold_for_impacts();
   if (!factor_at_end()) return fail_pivot(t);
   c.response.forget();
-  c.response.find(s_, w_, c.end);
-  c.response.forget();  // the next stage has another factor
-  c.forces.assemble(w_.links, c.response, c.end);
+  c.forces.begin(s_, w_, c.end);
   const double threshold = bounce_threshold();
-  if (bounce(threshold) && settle(threshold)) return true;
+  const bool good = bounce(threshold) && settle(threshold);
+  c.response.forget();  // the next stage has another factor
+  if (good) return true;
   return fail(Status::not_converged, t, "the impulses of what touches do not converge", -1);
 }
 

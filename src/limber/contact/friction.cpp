@@ -41,33 +41,38 @@ void make_dense(int contacts, ContactMatrix& W) {
   W.start[contacts] = contacts * contacts;
 }
 
+void ContactMeasure::add(double mu, double w, const double* free, const double* u, const double* x) {
+  for (int i = 0; i < 3; ++i) {
+    free_ = std::max(free_, std::abs(free[i]));
+    force_ = std::max(force_, std::abs(x[i]));
+  }
+  if (!(w > 0)) return;
+  const double tilde[3] = {u[0] + mu * std::sqrt(u[1] * u[1] + u[2] * u[2]), u[1], u[2]};
+  double y[3];
+  for (int i = 0; i < 3; ++i) y[i] = x[i] - tilde[i] / w;
+  project_on_cone(mu, y);
+  for (int i = 0; i < 3; ++i)
+    if (const double off = w * std::abs(x[i] - y[i]); !(off <= miss_))
+      miss_ = off;  // keeps what is no number
+  outside_ = std::max({outside_, -x[0], std::sqrt(x[1] * x[1] + x[2] * x[2]) - mu * x[0]});
+  work_ = std::max(work_, std::abs(tilde[0] * x[0] + tilde[1] * x[1] + tilde[2] * x[2]));
+}
+
+void ContactMeasure::tell(FrictionReport& report) const {
+  report.residual = free_ > 0 ? miss_ / free_ : miss_;
+  report.cone_violation = force_ > 0 ? outside_ / force_ : 0;
+  report.complementarity = force_ > 0 && free_ > 0 ? work_ / (force_ * free_) : 0;
+}
+
 void measure(const ConeProblem& p, const double* lambda, FrictionReport& report) {
-  double largest_free = 0, largest = 0, miss = 0, outside = 0, work = 0;
-  for (int c = 0; c < p.contacts; ++c)
-    for (int i = 0; i < 3; ++i) {
-      largest_free = std::max(largest_free, std::abs(p.free[4 * c + i]));
-      largest = std::max(largest, std::abs(lambda[4 * c + i]));
-    }
+  ContactMeasure all;
   for (int c = 0; c < p.contacts; ++c) {
-    const double *x = lambda + 4 * c,
-                 *d = p.W->values.data() + 16 * static_cast<std::size_t>(p.W->diagonal[c]);
-    const double w = (d[0] + d[5] + d[10]) / 3, mu = p.friction[c];
-    if (!(w > 0)) continue;
+    const double* d = p.W->values.data() + 16 * static_cast<std::size_t>(p.W->diagonal[c]);
     double u[3];
     velocity(p, c, lambda, u);
-    u[0] += mu * std::sqrt(u[1] * u[1] + u[2] * u[2]);
-    double y[3];
-    for (int i = 0; i < 3; ++i) y[i] = x[i] - u[i] / w;
-    project_on_cone(mu, y);
-    for (int i = 0; i < 3; ++i)
-      if (const double off = w * std::abs(x[i] - y[i]); !(off <= miss))
-        miss = off;  // keeps what is no number
-    outside = std::max({outside, -x[0], std::sqrt(x[1] * x[1] + x[2] * x[2]) - mu * x[0]});
-    work = std::max(work, std::abs(u[0] * x[0] + u[1] * x[1] + u[2] * x[2]));
+    all.add(p.friction[c], (d[0] + d[5] + d[10]) / 3, p.free + 4 * c, u, lambda + 4 * c);
   }
-  report.residual = largest_free > 0 ? miss / largest_free : miss;
-  report.cone_violation = largest > 0 ? outside / largest : 0;
-  report.complementarity = largest > 0 && largest_free > 0 ? work / (largest * largest_free) : 0;
+  all.tell(report);
 }
 
 void FrictionSolver::sweep_pyramid(const ConeProblem& p, double* lambda) const {

@@ -48,6 +48,17 @@ inline double* dense_block(ContactMatrix& W, int contacts, int c, int b) {
 // Moves x = (normal, two tangents) to the nearest point of the cone |x_t| ≤ μ x_n.
 void project_on_cone(double mu, double* x);
 
+// How good forces are, contact by contact: the figures of FrictionReport.
+class ContactMeasure {
+ public:
+  // (normal, two tangents) of free and of the velocities u that the forces x make; w: the contact's mobility.
+  void add(double mu, double w, const double* free, const double* u, const double* x);
+  void tell(FrictionReport& report) const;
+
+ private:
+  double free_ = 0, force_ = 0, miss_ = 0, outside_ = 0, work_ = 0;
+};
+
 // What the solution is worth; λ has (contacts x 4).
 void measure(const ConeProblem& problem, const double* lambda, FrictionReport& report);
 

@@ -1,6 +1,5 @@
 #include "limber/contact/primal_cone.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,11 +7,11 @@
 namespace limber::contact {
 namespace {
 
-constexpr double stiff = 1e4;        // ρ over a contact's own mobility
-constexpr int most_stalled = 5;      // updates that gain little
-constexpr int most_rounds = 30;      // of Newton's method between two updates
-constexpr double rounding = 1e-12;   // of the largest force
-constexpr double compliant = 1e-10;  // of the mean answer, added where a body is held in some direction
+constexpr double stiff = 1e4;       // ρ over a contact's own mobility, at first
+constexpr double stiffest = 1e7;    // … where updates gain little: more would cost the digits of the factor
+constexpr int most_stalled = 5;     // updates that gain little
+constexpr int most_rounds = 30;     // of Newton's method between two updates
+constexpr double rounding = 1e-12;  // of the largest force
 
 // P' of the projection at v onto the cone of μ, symmetric; P = P(v).
 Mat3 projection_rate(double mu, const Vec3& v, const Vec3& P) {
@@ -34,164 +33,165 @@ Mat3 projection_rate(double mu, const Vec3& v, const Vec3& P) {
 
 }  // namespace
 
-void PrimalCone::begin(int bodies) {
-  bodies_ = bodies;
-  parts_.clear();
-  contacts_.clear();
-  analysed_ = false;
+void ManyContacts::clear() {
+  first.assign(1, 0);
+  free.clear(), friction.clear(), mobility.clear(), moved.clear();
 }
 
-void PrimalCone::add_part(int first, int count, const Mat6* Y, double scale) {
-  const int n = 6 * count;
-  MatX answer(n, n);
-  for (int i = 0; i < count; ++i)
-    for (int k = 0; k < count; ++k)
-      answer.block<6, 6>(6 * i, 6 * k) = scale * Y[static_cast<std::size_t>(i) * count + k];
-  // Turns and shifts are evened out before a little is added to both.
-  VecX d(n);
-  for (int i = 0; i < n; i += 3) d.segment<3>(i).setConstant(answer.diagonal().segment<3>(i).mean());
-  for (int i = 0; i < n; ++i) d[i] = d[i] > 0 ? std::sqrt(d[i]) : 1;
-  MatX even =
-      d.cwiseInverse().asDiagonal() * (0.5 * (answer + answer.transpose())) * d.cwiseInverse().asDiagonal();
-  even.diagonal().array() += compliant;
-  Part part{first, count, even.ldlt().solve(MatX::Identity(n, n))};
-  part.A = d.cwiseInverse().asDiagonal() * (0.5 * (part.A + part.A.transpose())).eval() *
-           d.cwiseInverse().asDiagonal();
-  parts_.push_back(std::move(part));
-}
-
-void PrimalCone::motions(const VecX& x) {
-  for (std::size_t c = 0; c < contacts_.size(); ++c) {
-    const MovedContact& m = contacts_[c];
-    Vec3 u(problem_->free[4 * c], problem_->free[4 * c + 1], problem_->free[4 * c + 2]);
-    if (m.a >= 0) u += m.G_a * x.segment<6>(6 * m.a);
-    if (m.b >= 0) u += m.G_b * x.segment<6>(6 * m.b);
-    u_[c] = u;
+// What λ̂ is worth, `moved` being what it moves: the residual of friction.h. The best is kept in lambda.
+void PrimalCone::judge(int island, const std::vector<Vec3>& moved, double tolerance,
+                       std::vector<Vec3>& lambda) {
+  const ManyContacts& p = *problem_;
+  FrictionReport now;
+  ContactMeasure all;
+  for (int c = p.first[island]; c < p.first[island + 1]; ++c) {
+    const Vec3 u = p.free[c] + moved[c];
+    all.add(p.friction[c], p.mobility[c], p.free[c].data(), u.data(), hat_[c].data());
   }
+  all.tell(now);
+  FrictionReport& best = reports_[island];
+  Island& state = islands_[island];
+  state.stalled = now.residual < 0.7 * best.residual ? 0 : state.stalled + 1;
+  if (now.residual < best.residual) {
+    now.iterations = best.iterations;
+    best = now;
+    std::copy(hat_.begin() + p.first[island], hat_.begin() + p.first[island + 1],
+              lambda.begin() + p.first[island]);
+  }
+  // An update leaves 1/(1 + ρW) of an error: some motion has a W far below the mobilities.
+  if (state.stalled > 0)
+    for (int c = p.first[island]; c < p.first[island + 1]; ++c)
+      if (p.mobility[c] > 0) rho_[c] = std::min(10 * rho_[c], stiffest / p.mobility[c]);
+  state.done = best.residual <= tolerance || state.stalled >= most_stalled;
 }
 
-// g = A x − Jᵀλ, λ = P_K(λ̂ − ρ(u + s)) into trial_.
-void PrimalCone::gradient(const VecX& x) {
-  motions(x);
-  for (const Part& p : parts_)
-    g_.segment(6 * p.first, 6 * p.count) = p.A * x.segment(6 * p.first, 6 * p.count);
-  for (std::size_t c = 0; c < contacts_.size(); ++c) {
-    const MovedContact& m = contacts_[c];
+// λ at u.
+void PrimalCone::forces_at(int island, double t) {
+  const ManyContacts& p = *problem_;
+  for (int c = p.first[island]; c < p.first[island + 1]; ++c) {
+    if (t > 0) u_[c] = from_u_[c] - t * step_u_[c], p_[c] = (1 - t) * from_p_[c] + t * step_p_[c];
     trial_[c] = hat_[c] - rho_[c] * (u_[c] + shift_[c]);
-    project_on_cone(problem_->friction[c], trial_[c].data());
-    if (m.a >= 0) g_.segment<6>(6 * m.a) -= m.G_a.transpose() * trial_[c];
-    if (m.b >= 0) g_.segment<6>(6 * m.b) -= m.G_b.transpose() * trial_[c];
+    project_on_cone(p.friction[c], trial_[c].data());
   }
 }
 
-bool PrimalCone::newton_step() {
-  entries_.clear();
-  const auto put = [&](int row, int column, const Mat6& block) {
-    for (int i = 0; i < 6; ++i)
-      for (int k = 0; k < 6; ++k)
-        if (6 * row + i >= 6 * column + k) entries_.emplace_back(6 * row + i, 6 * column + k, block(i, k));
-  };
-  for (const Part& p : parts_)
-    for (int i = 0; i < p.count; ++i)
-      for (int k = 0; k <= i; ++k) put(p.first + i, p.first + k, p.A.block<6, 6>(6 * i, 6 * k));
-  for (std::size_t c = 0; c < contacts_.size(); ++c) {
-    const MovedContact& m = contacts_[c];
-    const Vec3 v = hat_[c] - rho_[c] * (u_[c] + shift_[c]);
-    const Mat3 D = rho_[c] * projection_rate(problem_->friction[c], v, trial_[c]);
-    if (m.a >= 0) put(m.a, m.a, m.G_a.transpose() * D * m.G_a);
-    if (m.b >= 0) put(m.b, m.b, m.G_b.transpose() * D * m.G_b);
-    if (m.a < 0 || m.b < 0) continue;
-    if (m.a > m.b)
-      put(m.a, m.b, m.G_a.transpose() * D * m.G_b);
-    else
-      put(m.b, m.a, m.G_b.transpose() * D * m.G_a);
+double PrimalCone::miss(int island) const {
+  double largest = 0;
+  for (int c = problem_->first[island]; c < problem_->first[island + 1]; ++c)
+    largest = std::max(largest, (p_[c] - trial_[c]).cwiseAbs().maxCoeff());
+  return largest;
+}
+
+// Goes on with a new λ̂ from the iterate at hand.
+void PrimalCone::begin_update(int island) {
+  const ManyContacts& p = *problem_;
+  for (int c = p.first[island]; c < p.first[island + 1]; ++c)
+    shift_[c] = Vec3(p.friction[c] * u_[c].tail<2>().norm(), 0, 0);
+  forces_at(island, 0);
+  islands_[island].first = miss(island);
+  islands_[island].round = 0;
+}
+
+// Where a whole step leads: step_u_, step_p_.
+bool PrimalCone::newton_step(ContactAnswer& answer) {
+  const ManyContacts& p = *problem_;
+  for (std::size_t i = 0; i < islands_.size(); ++i)
+    for (int c = p.first[i]; c < p.first[i + 1]; ++c) {
+      const Vec3 v = hat_[c] - rho_[c] * (u_[c] + shift_[c]);
+      K_[c] = islands_[i].done ? Mat3(Mat3::Zero())
+                               : Mat3(rho_[c] * projection_rate(p.friction[c], v, trial_[c]));
+      step_p_[c] = islands_[i].done ? Vec3(Vec3::Zero()) : Vec3(p_[c] - trial_[c]);
+    }
+  if (!answer.stiffen(K_)) return false;
+  answer.move_stiff(step_p_, step_u_);
+  for (std::size_t c = 0; c < K_.size(); ++c) {
+    if (!step_u_[c].allFinite()) return false;
+    step_p_[c] = trial_[c] + K_[c] * step_u_[c];
   }
-  H_.resize(6 * bodies_, 6 * bodies_);
-  H_.setFromTriplets(entries_.begin(), entries_.end());
-  if (!analysed_) factor_.analyzePattern(H_);
-  analysed_ = true;
-  factor_.factorize(H_);
-  if (factor_.info() != Eigen::Success) return false;
-  step_ = factor_.solve(g_);
-  return step_.allFinite();
+  return true;
+}
+
+double PrimalCone::slope_at(int island, double t) {
+  forces_at(island, t);
+  double slope = 0;
+  for (int c = problem_->first[island]; c < problem_->first[island + 1]; ++c)
+    slope += (p_[c] - trial_[c]).dot(step_u_[c]);
+  return slope;
 }
 
 // To where the slope along the step, which only rises, has gone to a small part of what it was.
-void PrimalCone::go_along() {
-  const double slope = g_.dot(step_);
+void PrimalCone::go_along(int island) {
+  const ManyContacts& p = *problem_;
+  for (int c = p.first[island]; c < p.first[island + 1]; ++c) from_u_[c] = u_[c], from_p_[c] = p_[c];
+  const double slope = slope_at(island, 0);
   double low = 0, high = 1, t = 1;
   for (int round = 0; round < 12; ++round) {
-    next_ = x_ - t * step_;
-    gradient(next_);
-    const double there = g_.dot(step_);  // positive: further down
+    const double there = slope_at(island, t);  // positive: further down
     if (std::abs(there) <= 0.3 * slope || (there > 0 && high == 1 && t == 1)) break;
     (there > 0 ? low : high) = t;
     t = 0.5 * (low + high);
   }
-  x_ = next_;
 }
 
-FrictionReport PrimalCone::solve(const ConeProblem& p, double tolerance, int max_iterations, double* lambda) {
+const std::vector<FrictionReport>& PrimalCone::solve(const ManyContacts& p, ContactAnswer& answer,
+                                                     double tolerance, int max_iterations,
+                                                     std::vector<Vec3>& lambda) {
   problem_ = &p;
-  const std::size_t n = contacts_.size();
-  rho_.resize(n);
-  for (auto* list : {&hat_, &shift_, &u_, &trial_}) list->assign(n, Vec3::Zero());
+  const std::size_t n = p.free.size(), islands = p.first.size() - 1;
+  rho_.resize(n), K_.resize(n);
+  for (auto* list : {&shift_, &u_, &p_, &trial_, &step_u_, &step_p_, &from_u_, &from_p_, &moved_})
+    list->assign(n, Vec3::Zero());
+  bool known = !p.moved.empty();
   for (std::size_t c = 0; c < n; ++c) {
-    const double* d = p.W->values.data() + 16 * static_cast<std::size_t>(p.W->diagonal[c]);
-    const double w = (d[0] + d[5] + d[10]) / 3;
-    rho_[c] = w > 0 ? stiff / w : 0;
-    hat_[c] = Vec3(lambda[4 * c], lambda[4 * c + 1], lambda[4 * c + 2]);
-    project_on_cone(p.friction[c], hat_[c].data());
+    rho_[c] = p.mobility[c] > 0 ? stiff / p.mobility[c] : 0;
+    const Vec3 guess = lambda[c];
+    project_on_cone(p.friction[c], lambda[c].data());
+    known = known && guess == lambda[c];
   }
-  // Where the first guess would move them.
-  g_ = VecX::Zero(6 * bodies_);
-  x_ = VecX::Zero(6 * bodies_);
-  for (std::size_t c = 0; c < n; ++c) {
-    const MovedContact& m = contacts_[c];
-    if (m.a >= 0) g_.segment<6>(6 * m.a) += m.G_a.transpose() * hat_[c];
-    if (m.b >= 0) g_.segment<6>(6 * m.b) += m.G_b.transpose() * hat_[c];
+  hat_ = lambda;
+  islands_.assign(islands, {});
+  reports_.assign(islands, {});
+  for (FrictionReport& r : reports_) r.residual = std::numeric_limits<double>::infinity();
+  if (known)
+    moved_ = p.moved;
+  else
+    answer.move(hat_, moved_);
+  p_ = hat_;
+  for (std::size_t c = 0; c < n; ++c) u_[c] = p.free[c] + moved_[c];
+  for (std::size_t i = 0; i < islands; ++i) {
+    judge(static_cast<int>(i), moved_, tolerance, lambda);
+    if (!islands_[i].done) begin_update(static_cast<int>(i));
   }
-  for (const Part& part : parts_) {
-    const auto f = g_.segment(6 * part.first, 6 * part.count);
-    x_.segment(6 * part.first, 6 * part.count) = part.A.ldlt().solve(f);
-  }
-  FrictionReport report, best;
-  best.residual = std::numeric_limits<double>::infinity();
-  std::vector<Vec3> kept = hat_;
-  const auto judge = [&] {
-    for (std::size_t c = 0; c < n; ++c)
-      for (int i = 0; i < 3; ++i) lambda[4 * c + i] = hat_[c][i];
-    FrictionReport now;
-    measure(p, lambda, now);
-    if (now.residual < best.residual) best = now, kept = hat_;
-    return now.residual;
+  const auto open = [&] {
+    return std::any_of(islands_.begin(), islands_.end(), [](const Island& i) { return !i.done; });
   };
-  judge();
-  int stalled = 0;
-  while (best.residual > tolerance && report.iterations < max_iterations && stalled < most_stalled) {
-    motions(x_);
-    for (std::size_t c = 0; c < n; ++c) shift_[c][0] = p.friction[c] * u_[c].tail<2>().norm();
-    gradient(x_);
-    double largest = 0;
-    for (const Vec3& f : hat_) largest = std::max(largest, f.norm());
-    const double first = g_.norm();
-    bool solved = false;
-    for (int round = 0; round < most_rounds && report.iterations < max_iterations && !solved; ++round) {
-      ++report.iterations;
-      if (!newton_step()) break;
-      go_along();
-      solved = g_.norm() <= std::max(1e-3 * first, rounding * largest);
+  for (int round = 0; round < max_iterations && open(); ++round) {
+    if (!newton_step(answer)) break;
+    bool any = false;
+    for (std::size_t i = 0; i < islands; ++i) {
+      Island& island = islands_[i];
+      island.updates = false;
+      if (island.done) continue;
+      ++reports_[i].iterations;
+      go_along(static_cast<int>(i));
+      double largest = 0;
+      for (int c = p.first[i]; c < p.first[i + 1]; ++c)
+        largest = std::max(largest, hat_[c].cwiseAbs().maxCoeff());
+      const bool solved = miss(static_cast<int>(i)) <= std::max(1e-3 * island.first, rounding * largest);
+      if (!solved && ++island.round < most_rounds && round + 1 < max_iterations) continue;
+      std::copy(trial_.begin() + p.first[i], trial_.begin() + p.first[i + 1], hat_.begin() + p.first[i]);
+      island.updates = any = true;
     }
-    const double before = best.residual;
-    for (std::size_t c = 0; c < n; ++c) hat_[c] = trial_[c];
-    judge();
-    stalled = best.residual < 0.7 * before ? 0 : stalled + 1;
+    if (!any) continue;
+    answer.move(hat_, moved_);
+    for (std::size_t i = 0; i < islands; ++i) {
+      if (!islands_[i].updates) continue;
+      judge(static_cast<int>(i), moved_, tolerance, lambda);
+      if (!islands_[i].done) begin_update(static_cast<int>(i));
+    }
   }
-  for (std::size_t c = 0; c < n; ++c)
-    for (int i = 0; i < 3; ++i) lambda[4 * c + i] = kept[c][i];
-  best.iterations = report.iterations;
-  best.converged = best.residual <= tolerance;
-  return best;
+  for (FrictionReport& r : reports_) r.converged = r.residual <= tolerance;
+  return reports_;
 }
 
 }  // namespace limber::contact

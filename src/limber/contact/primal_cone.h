@@ -1,15 +1,18 @@
 // Forces of contacts with Coulomb friction in the space of what moves, for islands of hundreds of contacts.
 //
-// With A the inverse of the answer Y of the touched bodies, x their motion and u = free + J x,
+// With A the matrix of what moves, x its motion and u = free + J x,
 //
 //   minimise ½ xᵀAx + Σ |P_K(λ̂ − ρ(u + s))|²/2ρ,      λ̂ ← P_K(λ̂ − ρ(u + s)),   s ← μ|u_t| e_n
 //
 // the augmented Lagrangian of the convex problem that a given s makes of Coulomb's law (De Saxcé, Feng 1998;
-// Acary, Cadoux 2011), by Newton's method with line search. Its matrix A + Σ ρ JᵀP'J has one 6×6 block pair a
-// contact, as springs have, and is factored by sparse Cholesky: a body's contacts add no rows to it.
+// Acary, Cadoux 2011), by Newton's method with line search. Its matrix A + Σ Jᵀ K J, K = ρP', is that of
+// springs at the contacts. Whoever knows A solves with it: neither A nor x is seen here. An iterate is its
+// velocities u at the contacts and forces p with Ax = Jᵀp; of a step along (A + JᵀKJ)⁻¹ Jᵀ(p − λ), which
+// moves the contacts by w,
+//
+//   u ← u − t w,      p ← (1 − t) p + t (λ + K w).
 #pragma once
 
-#include <Eigen/SparseCholesky>
 #include <vector>
 
 #include "limber/contact/friction.h"
@@ -17,45 +20,54 @@
 
 namespace limber::contact {
 
-using Rows36 = Eigen::Matrix<double, 3, 6>;
+// How contacts move by forces f at all of them (contacts x 3): u = J A⁻¹ Jᵀ f.
+class ContactAnswer {
+ public:
+  virtual ~ContactAnswer() = default;
+  virtual void move(const std::vector<Vec3>& f, std::vector<Vec3>& u) = 0;
+  // The same with A + JᵀKJ, K symmetric: factors it (false: there is no factor); solves.
+  virtual bool stiffen(const std::vector<Mat3>& K) = 0;
+  virtual void move_stiff(const std::vector<Vec3>& f, std::vector<Vec3>& u) = 0;
+};
 
-struct MovedContact {
-  int a = -1, b = -1;  // bodies, by their place; −1: stands
-  Rows36 G_a, G_b;     // u = G_a x_a + G_b x_b + free
+// Contacts of islands that do not answer for each other, one island after the other.
+struct ManyContacts {
+  std::vector<int> first{0};     // (islands + 1) contact
+  std::vector<Vec3> free;        // (contacts)
+  std::vector<double> friction;  // (contacts)
+  std::vector<double> mobility;  // (contacts) a third of the trace of its own block of W
+  std::vector<Vec3> moved;       // (contacts) by the first guess, where that is known; else empty
+  void clear();
 };
 
 class PrimalCone {
  public:
-  // Bodies that answer for each other: `count` of them from `first` on, Y by rows of 6×6 blocks.
-  void begin(int bodies);
-  void add_part(int first, int count, const Mat6* Y, double scale);
-  void add_contact(const MovedContact& contact) { contacts_.push_back(contact); }
-
-  // Improves `lambda` (contacts x 4). problem.W tells how good it is, and the contacts' own mobility.
-  FrictionReport solve(const ConeProblem& problem, double tolerance, int max_iterations, double* lambda);
+  // Improves `lambda` (contacts), in all islands at once: they share factors. A report each.
+  const std::vector<FrictionReport>& solve(const ManyContacts& problem, ContactAnswer& answer,
+                                           double tolerance, int max_iterations, std::vector<Vec3>& lambda);
 
  private:
-  using Sparse = Eigen::SparseMatrix<double>;
-  struct Part {
-    int first = 0, count = 0;
-    MatX A;
+  struct Island {
+    bool done = false, updates = false;  // … its λ̂ is new
+    int stalled = 0;                     // updates that gained little
+    int round = 0;                       // of Newton's method since the last update
+    double first = 0;                    // how far p was from λ then
   };
-  void gradient(const VecX& x);
-  bool newton_step();
-  void go_along();
-  void motions(const VecX& x);
+  void judge(int island, const std::vector<Vec3>& moved, double tolerance, std::vector<Vec3>& lambda);
+  void begin_update(int island);
+  void forces_at(int island, double t);
+  double slope_at(int island, double t);
+  bool newton_step(ContactAnswer& answer);
+  void go_along(int island);
+  double miss(int island) const;
 
-  std::vector<Part> parts_;
-  std::vector<MovedContact> contacts_;
-  int bodies_ = 0;
-  const ConeProblem* problem_ = nullptr;
-  std::vector<double> rho_;                    // (contacts)
-  std::vector<Vec3> hat_, shift_, u_, trial_;  // (contacts)
-  VecX x_, step_, next_, g_;
-  std::vector<Eigen::Triplet<double>> entries_;
-  Sparse H_;
-  Eigen::SimplicialLDLT<Sparse, Eigen::Lower> factor_;
-  bool analysed_ = false;
+  const ManyContacts* problem_ = nullptr;
+  std::vector<Island> islands_;
+  std::vector<FrictionReport> reports_;
+  std::vector<double> rho_;                                      // (contacts)
+  std::vector<Vec3> hat_, shift_, u_, p_, trial_;                // (contacts) trial: λ
+  std::vector<Vec3> step_u_, step_p_, from_u_, from_p_, moved_;  // (contacts)
+  std::vector<Mat3> K_;                                          // (contacts)
 };
 
 }  // namespace limber::contact
