@@ -1,10 +1,11 @@
-// Suite `contact`: piles of boxes in a bin, a chain that lies on the floor beside the same chain hanging, and
-// with --full a brick wall hit by a ball. Milliseconds of CPU time a step, contacts, and how good their
-// forces are.
+// Suite `contact`: piles of boxes in a bin, a chain that lies on the floor beside the same chain hanging, a
+// hand that holds a ball, and with --full balls in a funnel and a brick wall hit by a ball. CPU time a step,
+// contacts, and how good their forces are.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <stdexcept>
 #include <string>
 
@@ -59,6 +60,52 @@ std::string chain(int links, bool floor) {
   return text + joints + (floor ? "contact: {friction: 0.5, planes: [{at: [0, 0, 0]}]}\n" : "");
 }
 
+// Five fingers of four links around a ball, closed by springs. Joints stand on a circle around it.
+std::string hand() {
+  constexpr double ball = 0.05, thick = 0.008, reach = ball + thick + 0.001, step = 0.55;
+  std::string text = fmt::format(
+                  "limber: 1\nbodies:\n  ball: {{at: [0, 0, 0], sphere: {{radius: {}}}, mass: 0.3}}\n", ball),
+              joints = "joints:\n";
+  for (int f = 0; f < 5; ++f) {
+    const double a = 2 * std::numbers::pi * f / 5, x = std::cos(a), y = std::sin(a);
+    for (int i = 0; i < 4; ++i) {
+      // From below the equator up; the middle of the link touches the ball.
+      const double middle = -0.9 + step * i, joint = middle - step / 2;
+      const double out = reach * std::cos(middle), up = reach * std::sin(middle),
+                   root = reach / std::cos(step / 2);
+      text += fmt::format(
+          "  f{}_{}: {{at: [{:.9f}, {:.9f}, {:.9f}], rotate: {{axis: [{:.9f}, {:.9f}, 0], angle: {:.9f}}}, "
+          "capsule: {{radius: {}, "
+          "length: 0.02}}, mass: 0.02}}\n",
+          f, i, x * out, y * out, up, y, -x, middle, thick);
+      joints += fmt::format(
+          "  j{0}_{1}: {{type: revolute, child: f{0}_{1}{2}, at: [{3:.9f}, {4:.9f}, {5:.9f}], axis: "
+          "[{6:.9f}, {7:.9f}, 0], "
+          "stiffness: 2, damping: 0.01, rest: -0.3}}\n",
+          f, i, i > 0 ? fmt::format(", parent: f{}_{}", f, i - 1) : "", x * root * std::cos(joint),
+          y * root * std::cos(joint), root * std::sin(joint), y, -x);
+    }
+  }
+  return text + joints + "contact: {friction: 0.6}\n";
+}
+
+// Balls above a funnel of four planes.
+std::string funnel(int count) {
+  std::string text = "limber: 1\nbodies:\n";
+  const int side = std::max(1, static_cast<int>(std::lround(std::cbrt(count))));
+  for (int k = 0; k < count; ++k) {
+    const int i = k % side, j = k / side % side, layer = k / (side * side);
+    text += fmt::format("  b{}: {{at: [{:.6f}, {:.6f}, {:.6f}], sphere: {{radius: 0.02}}}}\n", k,
+                        0.045 * (i - 0.5 * side) + 0.002 * std::sin(7.0 * k),
+                        0.045 * (j - 0.5 * side) + 0.002 * std::sin(11.0 * k),
+                        0.0225 * side + 0.05 + 0.045 * layer);
+  }
+  return text +
+         "contact:\n  friction: 0.3\n  planes: [{at: [0, 0, 0], normal: [1, 0, 1]}, {at: [0, 0, 0], normal: "
+         "[-1, 0, 1]}, "
+         "{at: [0, 0, 0], normal: [0, 1, 1]}, {at: [0, 0, 0], normal: [0, -1, 1]}]\n";
+}
+
 std::string wall() {
   std::string text =
       "limber: 1\nbodies:\n  ball: {at: [-0.6, 0.02, 0.35], velocity: [6, 0, 1], sphere: {radius: 0.08}}\n";
@@ -111,7 +158,7 @@ std::vector<Figure> bench_contact(bool full) {
     out.push_back({fmt::format("pile_{}_contacts", n), r.contacts, "", "", 0});
   }
   out.push_back({"pile_exponent", growth_exponent(points), "", "of the time a step over the boxes", 0});
-  for (const int n : full ? std::vector<int>{20, 100} : std::vector<int>{20}) {
+  for (const int n : {20, 100, 1000}) {
     const Ran lying = run(chain(n, true), 0.05, 20), hanging = run(chain(n, false), 0.05, 20);
     note(lying);
     out.push_back(
@@ -119,7 +166,14 @@ std::vector<Figure> bench_contact(bool full) {
     out.push_back({fmt::format("chain_floor_ratio_to_free_{}", n), lying.seconds / hanging.seconds, "",
                    "the same chain hanging", 0});
   }
+  const Ran held = run(hand(), 0.4, 100);
+  note(held);
+  out.push_back({"hand_us", 1e6 * held.seconds, "us", "20 links hold a ball", 0});
+  out.push_back({"hand_contacts", held.contacts, "", "", 0});
   if (full) {  // minutes: several hundred contacts that open and close at once
+    const Ran poured = run(funnel(1000), 0.4, 20);
+    note(poured);
+    out.push_back({"funnel_1000_ms", 1e3 * poured.seconds, "ms", "1,000 balls in a funnel", 0});
     const Ran struck = run(wall(), 0.1, 40);
     note(struck);
     out.push_back({"wall_ms", 1e3 * struck.seconds, "ms", "48 bricks while a ball goes through", 0});
