@@ -1,5 +1,5 @@
 // Suite `contact`: piles of boxes in a bin, a chain that lies on the floor beside the same chain hanging, a
-// hand that holds a ball, and with --full balls in a funnel and a brick wall hit by a ball. CPU time a step,
+// hand that holds a ball, and with --full a brick wall hit by a ball. CPU time a step,
 // contacts, and how good their forces are.
 #include <fmt/format.h>
 
@@ -89,23 +89,6 @@ std::string hand() {
   return text + joints + "contact: {friction: 0.6}\n";
 }
 
-// Balls above a funnel of four planes.
-std::string funnel(int count) {
-  std::string text = "limber: 1\nbodies:\n";
-  const int side = std::max(1, static_cast<int>(std::lround(std::cbrt(count))));
-  for (int k = 0; k < count; ++k) {
-    const int i = k % side, j = k / side % side, layer = k / (side * side);
-    text += fmt::format("  b{}: {{at: [{:.6f}, {:.6f}, {:.6f}], sphere: {{radius: 0.02}}}}\n", k,
-                        0.045 * (i - 0.5 * side) + 0.002 * std::sin(7.0 * k),
-                        0.045 * (j - 0.5 * side) + 0.002 * std::sin(11.0 * k),
-                        0.0225 * side + 0.05 + 0.045 * layer);
-  }
-  return text +
-         "contact:\n  friction: 0.3\n  planes: [{at: [0, 0, 0], normal: [1, 0, 1]}, {at: [0, 0, 0], normal: "
-         "[-1, 0, 1]}, "
-         "{at: [0, 0, 0], normal: [0, 1, 1]}, {at: [0, 0, 0], normal: [0, -1, 1]}]\n";
-}
-
 std::string wall() {
   std::string text =
       "limber: 1\nbodies:\n  ball: {at: [-0.6, 0.02, 0.35], velocity: [6, 0, 1], sphere: {radius: 0.08}}\n";
@@ -171,9 +154,6 @@ std::vector<Figure> bench_contact(bool full) {
   out.push_back({"hand_us", 1e6 * held.seconds, "us", "20 links hold a ball", 0});
   out.push_back({"hand_contacts", held.contacts, "", "", 0});
   if (full) {  // minutes: several hundred contacts that open and close at once
-    const Ran poured = run(funnel(1000), 0.4, 20);
-    note(poured);
-    out.push_back({"funnel_1000_ms", 1e3 * poured.seconds, "ms", "1,000 balls in a funnel", 0});
     const Ran struck = run(wall(), 0.1, 40);
     note(struck);
     out.push_back({"wall_ms", 1e3 * struck.seconds, "ms", "48 bricks while a ball goes through", 0});

@@ -9,6 +9,7 @@ namespace {
 
 constexpr double stiff = 1e4;       // ρ over a contact's own mobility, at first
 constexpr double stiffest = 1e7;    // … where updates gain little: more would cost the digits of the factor
+constexpr double close_by = 1e-3;   // residual
 constexpr int most_stalled = 5;     // updates that gain little
 constexpr int most_rounds = 30;     // of Newton's method between two updates
 constexpr double rounding = 1e-12;  // of the largest force
@@ -59,7 +60,8 @@ void PrimalCone::judge(int island, const std::vector<Vec3>& moved, double tolera
               lambda.begin() + p.first[island]);
   }
   // An update leaves 1/(1 + ρW) of an error: some motion has a W far below the mobilities.
-  if (state.stalled > 0)
+  // Far from a solution that is not what holds updates up, and stiffer ones only make Newton's way longer.
+  if (state.stalled > 0 && best.residual < close_by)
     for (int c = p.first[island]; c < p.first[island + 1]; ++c)
       if (p.mobility[c] > 0) rho_[c] = std::min(10 * rho_[c], stiffest / p.mobility[c]);
   state.done = best.residual <= tolerance || state.stalled >= most_stalled;
