@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @dataclass
 class Figure:
     value: float  # the least of the turns
-    spread: float = 0.0  # of the middle one over it, minus 1
+    spread: float = 0.0  # of it over the least one, minus 1
     detail: str = ""  # step, error
 
 
@@ -49,8 +49,9 @@ class Curve:
 
 
 def figure(times, detail="", scale=1.0):
-    least = min(times)
-    return Figure(least * scale, statistics.median(times) / least - 1, detail)
+    """The middle turn: the least of differences of two runs is one whose noise helped."""
+    middle = statistics.median(times)
+    return Figure(middle * scale, middle / min(times) - 1, detail)
 
 
 def alternate(functions, turns):

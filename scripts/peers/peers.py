@@ -67,8 +67,8 @@ def main():
         curves += drawn
         print(table(more), flush=True)
     args.out.mkdir(parents=True, exist_ok=True)
-    head = (f"{datetime.date.today()}, {limber.version}, {processor()}. CPU time, one thread, best of {args.turns} turns; "
-            "spread: the middle turn above it. Ratio: its figure over limber's; bold: limber is behind.")
+    head = (f"{datetime.date.today()}, {limber.version}, {processor()}. CPU time, one thread, the middle of {args.turns} turns; "
+            "spread: how far it is above the least. Ratio: its figure over limber's; bold: limber is behind.")
     (args.out / "peers.md").write_text("\n".join([head, "", table(rows), *([""] + failed if failed else [])]) + "\n", encoding="utf-8")
     (args.out / "curves.json").write_text(json.dumps([dataclasses.asdict(c) for c in curves], indent=1), encoding="utf-8")
     print(f"peers: wrote {args.out / 'peers.md'} and curves.json")
