@@ -63,6 +63,8 @@ def check_written(machine, case):
             here = {n: limit[n] + gap(answer) * s for n, s in scale.items()}
         elif new.discrete and way != "split" and question.startswith("run"):
             here = after_refinement(machine, case, new, base, theirs, here)
+        elif touches(scene, question) and not new.exact and any(not x <= here[n] for n, x in d.items()):
+            here = after_refinement(machine, case, new, base, theirs, here)
         report(way, question, d, here, scale)
         if (answer.more.get("least_pivot") or 0) > 1e-6 and other.more["stable"] != answer.more["stable"]:
             raise Disagreement(f"{way}, {question}: stable or not")
@@ -72,6 +74,11 @@ def check_written(machine, case):
 def gap(answer):
     """Of a reduced model: how far its joints stood apart, of its size. So exact are its poses."""
     return max(answer.columns["rom.gap"]) if "rom.gap" in answer.columns else 1.0
+
+
+def touches(scene, question):
+    """Bodies touch: a corner that lands a rounding sooner is taken in another part of the step, within the step's own error."""
+    return "contact" in scene and question == "run articulated"
 
 
 def after_refinement(machine, case, new, base, theirs, limit):

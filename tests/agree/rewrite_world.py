@@ -92,6 +92,7 @@ def moved_joint(joint, m):
     values = [joint.get(k, 0) for k in ("rest", "position", "velocity", "stiffness", "damping")]
     plain = kind in ("fixed", "revolute", "prismatic", "universal", "screw")
     if not plain and (any(not is_one(v) and len(v) == 3 and kind == "spherical" for v in values)
+                      or kind == "free" and any(isinstance(v, list) and len({*v[:3]}) + len({*v[3:]}) > 2 for v in values[3:])
                       or any(isinstance(v, list) and any(v) for v in values[:3]) or "drive" in joint or "motion" in joint):
         raise Unclear("its law depends on axes")
     if any(k in joint for k in ("parent_frame", "child_frame")):
