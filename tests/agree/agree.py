@@ -122,8 +122,8 @@ def collect(verdicts, machine, a):
             tell(machine, a, family, number, why, tally.kinds[f"{family}: {why.kind}"])
         if sys.stderr.isatty():
             print(f"\r{tally.line()}  ", end="", file=sys.stderr, flush=True)
-        elif tally.count() % 7000 == 0:
-            print(tally.line(), flush=True)
+        elif tally.count() % 700 == 0:
+            print(f"{tally.line()}, up to {family} {number}", flush=True)
         if time.monotonic() > end:
             break
     return tally

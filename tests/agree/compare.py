@@ -69,7 +69,7 @@ def natural(scene, size):
     out["energy"] = max([size * out["spring_tension"]] + [b.get("mass", 1) * 10 * size for b in scene.get("bodies", {}).values()]
                         + [flat(j.get("stiffness", 0)) for j in scene.get("joints", {}).values()])
     weight = sum(b.get("mass", 1) for b in scene.get("bodies", {}).values()) * 10
-    out.update(acceleration=10, angular_acceleration=10 / size, reaction_force=weight,
+    out.update(acceleration=10, angular_acceleration=10 / size, reaction_force=weight, coupling_force=weight * max(1, size),
                reaction_torque=weight * size, momentum=weight * size, angular_momentum=weight * size ** 2, total_momentum=weight * size)
     if scene.get("materials"):
         E = max(m["E"] for m in scene["materials"].values())

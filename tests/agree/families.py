@@ -89,7 +89,7 @@ def after_refinement(machine, case, new, base, theirs, limit):
 
 
 def report(way, question, found, limit, scale):
-    bad = {n: d / scale[n] for n, d in found.items() if not d <= limit[n]}
+    bad = {n: d / scale[n] if scale[n] > 0 else float("inf") for n, d in found.items() if not d <= limit[n]}
     if bad:
         name = max(bad, key=bad.get)
         raise Disagreement(f"{way}, {question}: another answer",
