@@ -1,5 +1,5 @@
 // report.html: opens from a disk with the network off, plays, shows the numbers of probes.csv, and stays small.
-import {readFileSync, statSync} from 'node:fs';
+import {readFileSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {pathToFileURL} from 'node:url';
 import {check, finish, limber, modules, openBrowser, openPage, root, run, shippedScenes, temporaryFolder, test, until} from './browser.mjs';
@@ -171,6 +171,34 @@ await test('statics by chain: the same, from the method that limber static choos
   check(seen.layers === 2 && Math.abs(seen.force - 1.8) < 1e-12 && Math.abs(seen.stress / stress - 1) < 0.03, JSON.stringify({...seen, stress}));
   check(page.faults.length === 0, page.faults.join('; '));
   await page.context().close();
+});
+
+await test('contact: arrows carry what lies on the ground, in runs and at rest, and can be switched off', async () => {
+  const scene = path.join(folder, 'box.yaml');
+  writeFileSync(scene, 'limber: 1\nbodies: {box: {box: [0.2, 0.1, 0.06], mass: 2, at: [0, 0, 0.03]}}\n' +
+    'contact: {friction: 0.5, planes: [{at: [0, 0, 0]}]}\nrun: {time: 0.2, step: 0.002}\n');
+  run('run', scene, '--quiet', '--no-vtk', '--no-glb', '--out', path.join(folder, 'box'));
+  run('static', scene, '--method', 'articulated', '--report', path.join(folder, 'box-rest.html'));
+  for (const file of [path.join(folder, 'box/report.html'), path.join(folder, 'box-rest.html')]) {
+    const page = await openPage(browser, pathToFileURL(file).href, {offline: true});
+    await until(page, 'window.limber && limber.replay', 'the page did not start');
+    const seen = await page.evaluate(() => {
+      const {stage, replay} = limber;
+      replay.seek(replay.recording.start + replay.recording.duration);
+      stage.show(stage.moment, true);
+      const places = stage.moment.touches;
+      const force = [0, 0, 0];
+      for (let k = 0; k < places.length; k += 6) for (let c = 0; c < 3; ++c) force[c] += places[k + 3 + c];
+      const drawn = stage.view.arrows.count;
+      document.getElementById('arrows').click();
+      return {places: places.length / 6, force, drawn, off: !stage.view.arrows.group.visible, scale: document.getElementById('arrows-scale').textContent};
+    });
+    // As f32: seven digits.
+    check(seen.places === 4 && Math.hypot(seen.force[0], seen.force[1], seen.force[2] - 2 * 9.81) < 1e-4, `${file}: ${JSON.stringify(seen)}`);
+    check(seen.drawn === 4 && seen.off && /4\.9\d* N/.test(seen.scale), `${file}: ${JSON.stringify(seen)}`);
+    check(page.faults.length === 0, page.faults.join('; '));
+    await page.context().close();
+  }
 });
 
 // Numbers at an axis tell its ticks apart, however small they are.

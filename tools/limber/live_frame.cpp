@@ -7,12 +7,13 @@ namespace limber::cli {
 static_assert(std::endian::native == std::endian::little);
 
 std::shared_ptr<const std::string> encode_live_frame(const LiveFrameHead& head, const result::Snapshot& s,
-                                                     const result::Fields& fields) {
+                                                     const result::Fields& fields,
+                                                     const result::Touches& touches) {
   auto bytes = std::make_shared<std::string>();
   const auto put = [&](auto value) { bytes->append(reinterpret_cast<const char*>(&value), sizeof value); };
   const auto vector = [&](const Vec3& v) { put(v.x()), put(v.y()), put(v.z()); };
   const auto small = [&](double x) { put(static_cast<float>(x)); };
-  std::size_t values = 7 * s.positions.size() + 3 * s.points.size();
+  std::size_t values = 7 * s.positions.size() + 3 * s.points.size() + 6 * touches.size();
   for (const result::Field& f : fields) values += f.values.size();
   bytes->reserve(104 + 8 * s.scalars.size() + 4 * values);
   bytes->append("LIMF");
@@ -32,6 +33,8 @@ std::shared_ptr<const std::string> encode_live_frame(const LiveFrameHead& head, 
     for (const Vec3& p : *list) small(p.x()), small(p.y()), small(p.z());
   for (const result::Field& f : fields)
     for (const float x : f.values) put(x);
+  for (const result::Touch& t : touches)
+    for (const Vec3* v : {&t.at, &t.force}) small(v->x()), small(v->y()), small(v->z());
   return bytes;
 }
 

@@ -4,7 +4,8 @@
 //   f64 time, last command it knows of, force of the handle (3), its point (3), simulated seconds a second,
 //       last command that a step was made after (its poses feel it), seconds that this one waited for its
 //       frame
-//   f64 scalars;  f32 rotations (w,x,y,z), positions, points, values of the fields
+//   f64 scalars;  f32 rotations (w,x,y,z), positions, points, values of the fields, places (x,y,z) with the
+//       forces of things that press on each other, to the end
 //
 // viewer/src/data.ts reads it.
 #pragma once
@@ -16,6 +17,7 @@
 #include "limber/result/fields.h"
 #include "limber/result/hand.h"
 #include "limber/result/snapshot.h"
+#include "limber/result/touch.h"
 
 namespace limber::cli {
 
@@ -29,6 +31,7 @@ struct LiveFrameHead {
 
 std::shared_ptr<const std::string> encode_live_frame(const LiveFrameHead& head,
                                                      const result::Snapshot& snapshot,
-                                                     const result::Fields& fields);
+                                                     const result::Fields& fields,
+                                                     const result::Touches& touches);
 
 }  // namespace limber::cli

@@ -113,7 +113,7 @@ void LiveView::publish() {
   head.answer = felt_arrived_ > 0 ? now() - felt_arrived_ : 0;
   felt_arrived_ = 0;
   answer_wanted_ = false;
-  server_.publish(encode_live_frame(head, live_.snapshot(), live_.fields()));
+  server_.publish(encode_live_frame(head, live_.snapshot(), live_.fields(), live_.touches()));
   last_publish_ = now();
   changed_ = false;
 }

@@ -167,7 +167,9 @@ Json warnings(const sim::StoredRun& run, const result::RecordingReader& recordin
 void write_run_report(const fs::path& folder, const fs::path& file) {
   const sim::StoredRun run = sim::read_run(folder);
   result::RecordingReader recording(folder / "frames");
-  const exporting::RecordingText text = exporting::read_recording(recording);
+  std::optional<result::TouchReader> touches;
+  if (std::error_code error; fs::exists(folder / "touches", error)) touches.emplace(folder / "touches");
+  const exporting::RecordingText text = exporting::read_recording(recording, touches ? &*touches : nullptr);
   const Ledger energies = ledger(recording);
   Json tables = Json::array();
   if (!energies.table.is_null()) tables.push_back(energies.table);

@@ -17,6 +17,7 @@ struct ReportStep {
   double load = 1;
   const result::Snapshot* snapshot = nullptr;
   const result::Fields* fields = nullptr;
+  result::Touches touches = {};
 };
 
 struct StaticPage {
@@ -85,6 +86,7 @@ void write_page(const StaticPage& c, const std::filesystem::path& file) {
     result::Snapshot at = *s.snapshot;
     at.time = s.at;
     text.add(at, s.fields ? *s.fields : no_fields);
+    text.touch(s.touches);
   }
   if (const result::Fields* last = c.steps.back().fields)
     for (const result::Field& f : *last)
@@ -101,6 +103,14 @@ void write_page(const StaticPage& c, const std::filesystem::path& file) {
                      {"plots", Json::array({deflection_curve(c)})},
                      {"sources", report_sources(c.scene.sources)}};
   result::write_atomically(file, exporting::fill_page(viewer_page(), join_report(head, text.json())));
+}
+
+// Of what it leans on.
+result::Touches touches_of(const sim::Equilibrium& e) {
+  result::Touches out;
+  for (const sim::Reaction& r : e.reactions)
+    if (r.of == "contact") out.push_back({-1, -1, r.at, r.force});
+  return out;
 }
 
 Json summary_table(const std::vector<sim::Statement>& statements) {
@@ -195,7 +205,7 @@ void write_static_report(const scene::Scene& scene, const sim::Equilibrium& e, c
   if (way.ok() && !way.points.empty() && distance(way.points.back().snapshot, e.after) > 1e-3 * size)
     page.warnings.emplace_back(
         "the loads brought on in even steps end at another rest: the last point is the one that was found");
-  page.steps.push_back({page.against ? e.time : 1, 1, &e.after, &e.fields});
+  page.steps.push_back({page.against ? e.time : 1, 1, &e.after, &e.fields, touches_of(e)});
   page.tables.push_back(summary_table(found));
   if (!e.beams.empty()) page.tables.push_back(beam_table(e));
   if (!e.reactions.empty()) page.tables.push_back(reaction_table(e));

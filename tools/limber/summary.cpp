@@ -35,6 +35,7 @@ Rows describe_files(const fs::path& folder) {
   const std::pair<const char*, const char*> known[] = {
       {"run.json", "what ran and how it went"},
       {"frames", "every recorded frame"},
+      {"touches", "where things pressed on each other in it"},
       {"checkpoint", "to go on from"},
       {"probes.csv", "the probes, for a spreadsheet or a plot"},
       {"scene.glb", "the motion in 3D: Blender or any glTF viewer"},

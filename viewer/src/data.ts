@@ -40,6 +40,7 @@ export interface Moment {
   points: Float32Array; // [m]
   scalars: Float64Array;
   fields: Float32Array[];
+  touches: Float32Array; // places (x, y, z) where things press on each other [m], each with its force [N]
 }
 
 export function pointCount(layout: Layout): number {
@@ -67,6 +68,7 @@ export interface StoredRecording {
   numbers: string; // base64: times, then each scalar's values, f64
   motion: string; // base64: each stored frame: rotations, positions, points, fields, f32; u16 if there are ranges
   ranges?: [number, number][]; // of rotations, of x, y and z, of each field
+  touches?: {counts: number[]; places: string}; // of each stored frame; base64: places with their forces, f32
 }
 
 // Frames that are alike but for a number at the end of their names may stand there once: beginning of the names, the numbers.
@@ -94,6 +96,7 @@ export class Recording {
   readonly times: Float64Array;
   readonly scalars: Float64Array[]; // by column
   readonly frameTimes: Float64Array;
+  readonly touches: Float32Array[]; // of each stored frame
   private motion: Float32Array;
   private stride: number;
 
@@ -104,6 +107,7 @@ export class Recording {
     const n = stored.times;
     this.times = numbers.subarray(0, n);
     this.scalars = this.layout.scalars.map((_, k) => numbers.subarray((k + 1) * n, (k + 2) * n));
+    this.touches = touchesOf(stored);
     this.frameTimes = Float64Array.from(stored.motion_times, (i) => this.times[i]);
     const motion = bytesOf(stored.motion);
     this.motion = stored.ranges ? unrounded(new Uint16Array(motion), this.parts(stored.ranges)) : new Float32Array(motion);
@@ -171,8 +175,18 @@ export class Recording {
       points: mix.subarray(7 * nf, 7 * nf + 3 * np),
       scalars: Float64Array.from(this.scalars, (column) => column[index]),
       fields,
+      touches: this.touches[k] ?? noTouches,
     };
   }
+}
+
+const noTouches = new Float32Array(0);
+
+function touchesOf(stored: StoredRecording): Float32Array[] {
+  if (!stored.touches) return [];
+  const places = new Float32Array(bytesOf(stored.touches.places));
+  let at = 0;
+  return stored.touches.counts.map((n) => places.subarray(at, (at += 6 * n)));
 }
 
 // Quaternions the short way round, then of unit length.
@@ -245,5 +259,6 @@ export function decodeLiveFrame(data: ArrayBuffer, layout: Layout, fields: Field
     points: floats.subarray(7 * nf, 7 * nf + 3 * np),
     scalars,
     fields: values,
+    touches: floats.subarray(at),
   };
 }

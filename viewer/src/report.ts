@@ -84,6 +84,8 @@ class Replay {
     }
     const shown = [0, 0.25, 0.5, 0.75, 1].map((s) => this.recording.at(this.recording.start + s * this.recording.duration));
     if (this.recording.motionFrames > 0) view.frame(shown);
+    for (const places of this.recording.touches)
+      for (let k = 3; k < places.length; k += 6) view.arrows.largest.value = Math.max(view.arrows.largest.value, Math.hypot(...places.subarray(k, k + 3)));
   }
 
   // From the least to the largest value of the whole recording.

@@ -30,12 +30,18 @@ export class Stage {
   private selected = section('Chosen part');
   private colours = section('Colours');
   private numberCells: HTMLElement[] = [];
+  private forces = section('Contact forces');
+  private arrowsChoice = element('input', {type: 'checkbox', id: 'arrows', checked: true});
+  private arrowsScale = element('output', {id: 'arrows-scale', class: 'number'});
   private colourChoice = element('select', {id: 'colour', 'aria-label': 'Colour by'});
   private shownField = -1;
 
   constructor() {
     this.view = new View3D(byId('canvas'));
-    this.panel.append(this.selected.box, this.numbers.box, this.colours.box);
+    this.panel.append(this.selected.box, this.numbers.box, this.colours.box, this.forces.box);
+    this.forces.body.append(element('div', {class: 'row'}, element('label', {for: 'arrows'}, 'Show arrows'), this.arrowsChoice), element('p', {class: 'dim'}, 'The longest so far: ', this.arrowsScale, ' (half as long is a quarter)'));
+    this.forces.box.hidden = true;
+    this.arrowsChoice.addEventListener('change', () => this.showArrows(this.arrowsChoice.checked));
     this.colours.body.append(element('div', {class: 'row'}, element('label', {for: 'colour'}, 'Colour by'), this.colourChoice));
     this.colourChoice.addEventListener('change', () => this.colourBy(Number(this.colourChoice.value)));
     this.listen();
@@ -53,6 +59,8 @@ export class Stage {
     this.fields = fields;
     this.view.clear();
     this.view.addLayer(layout);
+    this.view.arrows.largest.value = 0;
+    this.forces.box.hidden = true;
     this.choose(null);
     const rows = layout.scalars.map(({name, unit}) => {
       const cell = element('td', {class: 'number', 'data-scalar': name}, '–');
@@ -94,6 +102,9 @@ export class Stage {
     this.textTime = performance.now();
     this.showNumbers();
     this.showChosen();
+    const {value} = this.view.arrows.largest;
+    this.forces.box.hidden = value === 0;
+    if (value > 0) this.arrowsScale.textContent = quantity(value, 'N', 3);
     this.onTexts?.();
   }
   onTexts: (() => void) | null = null;
@@ -116,6 +127,13 @@ export class Stage {
     this.view.layers[0].setField(field >= 0 ? this.fields[field] : null, field, low, high);
     this.view.invalidate();
     this.legend(low, high);
+  }
+
+  // Forces between things that touch
+  showArrows(on: boolean): void {
+    this.arrowsChoice.checked = on;
+    this.view.arrows.group.visible = on;
+    this.view.invalidate();
   }
 
   private legend(low = 0, high = 1): void {

@@ -1,6 +1,7 @@
 // The 3D view: camera, ground, layers of structures, picking, and the handle that pulls at a part.
 import * as THREE from 'three';
 import {OrbitControls} from 'three/examples/jsm/controls/OrbitControls.js';
+import {Arrows} from './arrows';
 import {Layout, Moment} from './data';
 import {Layer, Part, plainShadows} from './layer';
 
@@ -23,6 +24,7 @@ export class View3D {
   private ground = new THREE.Group();
   private pickTarget = new THREE.WebGLRenderTarget(1, 1, {type: THREE.FloatType, minFilter: THREE.NearestFilter, magFilter: THREE.NearestFilter});
   private handle: THREE.Group;
+  readonly arrows = new Arrows();
   private dirty = true;
   private lastRender = 0;
   private slow = 0; // frames in a row that took too long
@@ -47,7 +49,7 @@ export class View3D {
     this.controls.addEventListener('change', () => this.invalidate());
     this.controls.addEventListener('start', () => (this.touched = true));
     this.handle = this.makeHandle();
-    this.scene.add(this.ground, this.handle);
+    this.scene.add(this.ground, this.handle, this.arrows.group);
     new ResizeObserver(() => this.resize()).observe(place);
     this.resize();
     const loop = (now: number) => {
@@ -97,6 +99,7 @@ export class View3D {
 
   setMoment(moment: Moment, layer = 0): void {
     this.layers[layer].setMoment(moment);
+    if (layer === 0) this.arrows.show(moment.touches, this.size);
     this.invalidate();
   }
 
@@ -215,6 +218,8 @@ export class View3D {
     this.ground.visible = false;
     const handle = this.handle.visible;
     this.handle.visible = false;
+    const arrows = this.arrows.group.visible;
+    this.arrows.group.visible = false;
     const shadows: THREE.Object3D[] = [];
     for (const layer of this.layers) {
       layer.uniforms.picking.value = 1;
@@ -235,6 +240,7 @@ export class View3D {
     this.camera.clearViewOffset();
     this.ground.visible = true;
     this.handle.visible = handle;
+    this.arrows.group.visible = arrows;
     for (const layer of this.layers) layer.uniforms.picking.value = 0;
     for (const shadow of shadows) shadow.visible = true;
     this.invalidate();

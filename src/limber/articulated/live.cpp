@@ -52,6 +52,20 @@ double bending_stress(const SystemData& s, const State& state, const BeamFibres&
 
 }  // namespace
 
+void touches(const System& system, const State& state, result::Touches& out) {
+  const SystemData& s = system.data();
+  out.clear();
+  for (std::size_t k = 0; k < state.touching.size(); k += State::touching_width) {
+    const double* x = state.touching.data() + k;
+    const auto frame = [&](int side) {
+      return s.contacts.solids()[static_cast<std::size_t>(x[side])].body.value;
+    };
+    result::Touch t{frame(0), frame(1), Vec3(x[3], x[4], x[5]), Vec3(x[6], x[7], x[8])};
+    if (t.a < 0) std::swap(t.a, t.b), t.force = -t.force;
+    out.push_back(t);
+  }
+}
+
 bool hold(const System& system, Workspace& workspace, const result::Hand& hand) {
   const SystemData& s = system.data();
   WorkspaceData& w = workspace.data();

@@ -5,6 +5,7 @@
 #include "limber/articulated/articulated.h"
 #include "limber/result/fields.h"
 #include "limber/result/hand.h"
+#include "limber/result/touch.h"
 
 namespace limber::articulated {
 
@@ -25,6 +26,9 @@ result::Fields fields(const System& system, const State& state, Workspace& works
 // Coordinates, rates and forces of the joint of a body, or length and tension of a spring, by name.
 std::vector<result::Reading> readings(const System& system, const State& state, Workspace& workspace,
                                       const std::string& name);
+
+// Where things press on each other now, the force on the one that can move.
+void touches(const System& system, const State& state, result::Touches& out);
 
 // The model with the state as its start: what a scene file of this moment says.
 Model model_at(const System& system, const State& state);

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -112,7 +113,7 @@ Rounded round_motion(const std::vector<float>& motion, const std::vector<Part>& 
 }  // namespace
 
 RecordingText::RecordingText(const result::Layout& layout, std::size_t moments, const ReportLimits& limits)
-    : layout_(layout), moments_(moments), numbers_(layout.scalars.size()) {
+    : layout_(layout), moments_(moments), numbers_(layout.scalars.size()), touch_bytes_(limits.touch_bytes) {
   number_stride_ = stride_for(moments, sizeof(double) * (1 + layout.scalars.size()), limits.number_bytes);
   // Moments with poses are among those with numbers.
   const std::size_t floats =
@@ -124,6 +125,7 @@ RecordingText::RecordingText(const result::Layout& layout, std::size_t moments, 
 }
 
 void RecordingText::add(const result::Snapshot& s, const result::Fields& fields) {
+  stored_ = false;
   const std::size_t index = count_++;
   const bool last = count_ == moments_;  // always kept
   if (index % number_stride_ != 0 && !last) return;
@@ -136,12 +138,29 @@ void RecordingText::add(const result::Snapshot& s, const result::Fields& fields)
     for (const result::Field& f : fields) fields_.push_back({f.name, f.unit, f.on, {}});
   }
   motion_times_.push_back(times_.size() - 1);
+  stored_ = true;
   const auto put = [&](double x) { motion_.push_back(static_cast<float>(x)); };
   for (const Quat& q : s.rotations) put(q.w()), put(q.x()), put(q.y()), put(q.z());
   for (const auto* list : {&s.positions, &s.points})
     for (const Vec3& p : *list) put(p.x()), put(p.y()), put(p.z());
   for (const double x : s.values) put(x);
   for (const result::Field& f : fields) motion_.insert(motion_.end(), f.values.begin(), f.values.end());
+}
+
+void RecordingText::touch(const result::Touches& touches) {
+  if (!stored_) return;
+  touch_counts_.resize(motion_times_.size() - 1);
+  const std::size_t share = touch_bytes_ * motion_stride_ / std::max<std::size_t>(1, moments_);
+  const std::size_t most = std::max<std::size_t>(32, share / (6 * sizeof(float)));
+  result::Touches shown = touches;
+  if (shown.size() > most) {
+    std::ranges::stable_sort(shown, std::greater(), [](const result::Touch& t) { return t.force.norm(); });
+    shown.resize(most);
+  }
+  for (const result::Touch& t : shown)
+    for (const Vec3* v : {&t.at, &t.force})
+      for (int k = 0; k < 3; ++k) touches_.push_back(static_cast<float>((*v)[k]));
+  touch_counts_.push_back(shown.size());
 }
 
 std::string RecordingText::json() const {
@@ -157,6 +176,11 @@ std::string RecordingText::json() const {
               {"times", times_.size()},
               {"motion_times", motion_times_},
               {"numbers", base64(numbers)}};
+  if (!touches_.empty()) {
+    std::vector<std::size_t> counts = touch_counts_;
+    counts.resize(motion_times_.size());
+    out["touches"] = {{"counts", counts}, {"places", base64(touches_)}};
+  }
   if (rounded_) {
     std::vector<Part> parts = {{4 * layout_.frames.size(), 0, 1},
                                {3 * layout_.frames.size(), 1, 3},
@@ -176,13 +200,19 @@ std::string RecordingText::json() const {
   return out.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-RecordingText read_recording(result::RecordingReader& recording, const ReportLimits& limits) {
+RecordingText read_recording(result::RecordingReader& recording, result::TouchReader* touches,
+                             const ReportLimits& limits) {
   RecordingText text(recording.layout(), recording.frame_count(), limits);
   result::Snapshot snapshot;
+  result::Touches touching;
   for (std::uint64_t i = 0; i < recording.frame_count(); ++i) {
     stop_if_requested();
     recording.read(i, snapshot);
     text.add(snapshot);
+    if (touches && i < touches->frame_count()) {
+      touches->read(i, touching);
+      text.touch(touching);
+    }
   }
   return text;
 }

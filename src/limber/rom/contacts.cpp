@@ -363,6 +363,7 @@ void solve_contacts(const SystemData& s, State& state, double h, WorkspaceData& 
   contacts.find();
   if (state.step == 0) result::add_warning(report, contacts.overlap_at_start());
   w.contact_count = contacts.contacts();
+  w.contact_step = h;
   w.cone_violation = 0;
   if (contacts.count() == 0) {
     state.impulse.clear();

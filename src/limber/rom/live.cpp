@@ -7,6 +7,20 @@
 #include "limber/rom/system.h"
 
 namespace limber::rom {
+void touches(const System& system, const State& state, Workspace& workspace, result::Touches& out) {
+  const SystemData& s = system.data();
+  const double h = workspace.data().contact_step;
+  out.clear();
+  if (!(h > 0)) return;
+  for (std::size_t k = 0; k < state.impulse.size(); k += State::impulse_width) {
+    const double* x = state.impulse.data() + k;
+    const auto frame = [&](int side) { return s.collidables[static_cast<std::size_t>(x[side])].body.value; };
+    result::Touch t{frame(0), frame(1), Vec3(x[3], x[4], x[5]), Vec3(x[6], x[7], x[8]) / h};
+    if (t.a < 0) std::swap(t.a, t.b), t.force = -t.force;
+    out.push_back(t);
+  }
+}
+
 bool hold(const System& system, Workspace& workspace, const result::Hand& hand) {
   const SystemData& s = system.data();
   const std::optional<Attachment> at = observe::held_place(s.traces, s.model, hand);

@@ -164,6 +164,7 @@ struct WorkspaceData {
   double load = 1;
   double overlap = 0;  // [m] deepest of the step at hand
   int contact_count = 0;
+  double contact_step = 0;  // [s] that the impulses of the state took
   double cone_violation = 0;
   bool warned = false;  // that a mechanism left its range
 };

@@ -63,6 +63,8 @@ struct ArticulatedDriver {
   result::Pull pull() { return articulated::pull(system, state, workspace); }
   void scale_loads(double factor) { articulated::scale_loads(workspace, factor); }
   result::Fields fields() { return articulated::fields(system, state, workspace); }
+  void touches(result::Touches& out) { articulated::touches(system, state, out); }
+  void touches_between(std::size_t i, result::Touches& out) { articulated::touches(system, between[i], out); }
   std::vector<result::Reading> readings(const std::string& name) {
     return articulated::readings(system, state, workspace, name);
   }
@@ -127,6 +129,7 @@ struct ThreadDriver {
   void release() { thread::release(workspace); }
   result::Pull pull() { return thread::pull(system, state, workspace); }
   result::Fields fields() { return thread::fields(system, state, workspace); }
+  void touches(result::Touches& out) { thread::touches(system, state, workspace, out); }
   std::vector<result::Reading> readings(const std::string& name) {
     return thread::readings(system, state, workspace, name);
   }
@@ -158,6 +161,7 @@ struct RomDriver {
   bool hold(const result::Hand& handle) { return rom::hold(system, workspace, handle); }
   void release() { rom::release(workspace); }
   int held_body() { return rom::held_body(workspace); }
+  void touches(result::Touches& out) { rom::touches(system, state, workspace, out); }
   result::Pull pull() { return rom::pull(system, state, workspace); }
   void scale_loads(double factor) { rom::scale_loads(workspace, factor); }
   std::vector<result::Reading> readings(const std::string& name) {
@@ -315,6 +319,18 @@ class Driver {
           return result::Fields{};
         },
         method_);
+  }
+  // Where things press on each other now; nothing where the method has no contact.
+  void touches(result::Touches& out) {
+    out.clear();
+    std::visit(
+        [&](auto& m) {
+          if constexpr (requires { m.touches(out); }) m.touches(out);
+        },
+        method_);
+  }
+  void touches_between(std::size_t i, result::Touches& out) {  // at observe_between()'s moment
+    std::get<ArticulatedDriver>(method_).touches_between(i, out);
   }
   std::vector<result::Reading> readings(const std::string& name) {
     return std::visit(

@@ -21,8 +21,8 @@ using result::IoError;
 
 namespace {
 
-constexpr std::array own_names{"run.json",  "frames",    "checkpoint", "scene",      "probes.csv",
-                               "scene.glb", "scene.pvd", "vtk",        "report.html"};
+constexpr std::array own_names{"run.json",   "frames",    "touches",   "checkpoint", "scene",
+                               "probes.csv", "scene.glb", "scene.pvd", "vtk",        "report.html"};
 constexpr char lock_text[] = "limber process ";
 
 bool is_temporary(const fs::path& file) {  // as result::write_atomically names it

@@ -70,6 +70,7 @@ void Live::observe() {
   driver_->observe(snapshot_);
   snapshot_.time = time();
   fields_ = driver_->fields();
+  driver_->touches(touches_);
 }
 
 void Live::forget() {
@@ -106,6 +107,7 @@ void Live::tell_events(const Conductor& conductor) {
 
 void Live::look() {
   fields_ = driver_->fields();
+  driver_->touches(touches_);
   past_.push_back({step_, driver_->save()});
   past_bytes_ += past_.back().state.size();
   while (past_bytes_ > past_limit && past_.size() > 1) {

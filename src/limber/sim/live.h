@@ -12,6 +12,7 @@
 #include "limber/result/fields.h"
 #include "limber/result/hand.h"
 #include "limber/result/snapshot.h"
+#include "limber/result/touch.h"
 #include "limber/sim/methods.h"
 
 namespace limber::sim {
@@ -30,7 +31,8 @@ class Live {
   const std::vector<MethodChoice>& methods() const { return methods_; }
   const result::Layout& layout() const;
   const result::Snapshot& snapshot() const { return snapshot_; }
-  const result::Fields& fields() const { return fields_; }  // of the last look()
+  const result::Fields& fields() const { return fields_; }     // of the last look()
+  const result::Touches& touches() const { return touches_; }  // of the last look()
   result::Pull pull();
   std::vector<result::Reading> readings(const std::string& name);
   std::optional<Model> model_at() const;  // with the state as its start
@@ -80,6 +82,7 @@ class Live {
   std::vector<MethodChoice> methods_;
   result::Snapshot snapshot_, before_;  // now, and a step ago
   result::Fields fields_;
+  result::Touches touches_;
   std::deque<Past> past_;
   std::size_t past_bytes_ = 0;
   std::int64_t step_ = 0;

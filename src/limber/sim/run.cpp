@@ -12,6 +12,7 @@
 
 #include "limber/math/stop.h"
 #include "limber/result/recording.h"
+#include "limber/result/touch.h"
 #include "limber/result/warnings.h"
 #include "limber/sim/checkpoint.h"
 #include "limber/sim/driver.h"
@@ -111,6 +112,7 @@ class Run {
     if (request_.started) request_.started(folder_);
     open_frames();
     if (request_.resume) load_checkpoint();
+    if (driver_.model().contact()) touches_.emplace(folder_ / "touches", next_frame_);
     const std::int64_t first_step = step_;
     const Outcome outcome = advance_and_look_back();
     finish(outcome);
@@ -234,6 +236,7 @@ class Run {
   bool record(double t) {
     driver_.observe(snapshot_);
     snapshot_.time = t;
+    if (touches_) driver_.touches(touching_);
     return append();
   }
 
@@ -243,6 +246,7 @@ class Run {
     for (std::int64_t i = 1; i < n; ++i) {
       driver_.observe_between(i - 1, snapshot_);
       snapshot_.time = time_of(step_ - 1) + h_ * static_cast<double>(i) / static_cast<double>(n);
+      if (touches_) driver_.touches_between(i - 1, touching_);
       if (!append()) return false;
     }
     return true;
@@ -251,6 +255,7 @@ class Run {
   bool append() {
     if (first_non_finite(driver_.layout(), snapshot_)) return lost(), false;
     frames_->append(next_frame_++, snapshot_);
+    if (touches_) touches_->append(touching_);
     return true;
   }
 
@@ -302,6 +307,7 @@ class Run {
   void save() {
     const double begin = watch_.seconds();
     frames_->sync();
+    if (touches_) touches_->sync();
     Checkpoint c;
     c.hash = hash_;
     c.step = step_;
@@ -319,6 +325,7 @@ class Run {
   void finish(Outcome outcome) {
     if (outcome == Outcome::interrupted) save();
     frames_->sync();
+    if (touches_) touches_->sync();
     stored_.wall_clock.finished = utc_now();
     write_run_json(to_string(outcome));
     std::error_code error;
@@ -394,7 +401,9 @@ class Run {
   StoredRun stored_;  // what run.json says
   std::uint64_t hash_ = 0;
   std::optional<result::RecordingWriter> frames_;
+  std::optional<result::TouchWriter> touches_;  // where something may touch
   result::Snapshot snapshot_;
+  result::Touches touching_;        // at the snapshot
   std::vector<std::string> notes_;  // warnings that are known before the first step
   result::SolveReport report_;      // totals
   std::int64_t step_ = 0;           // finished

@@ -5,6 +5,7 @@
 //                      "wall_clock", all else is the same for every run of the same scene
 //   DIR/scene/         the scene file and the files it names, so that `limber resume DIR` needs nothing else
 //   DIR/frames         every recorded frame (result/recording.h)
+//   DIR/touches        where things pressed on each other in it, if anything may (result/touch.h)
 //   DIR/checkpoint     the last saved state (atomic); gone when the run has come to its end
 //   DIR/lock           while a process writes the run; holds its id
 //   DIR/probes.csv, DIR/scene.glb, DIR/scene.pvd, DIR/vtk/*.vtp    made from `frames` when the run ends

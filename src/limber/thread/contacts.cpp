@@ -351,8 +351,9 @@ void place_solids(const SystemData& s, const std::vector<Pose>& X_WB, std::vecto
   }
 }
 
-// The contacts of the last step, at their places now. Bytes of a state may say anything: what does not fit is
-// left out.
+}  // namespace
+
+// Bytes of a state may say anything: what does not fit is left out.
 void take_last(const SystemData& s, const State& state, const WorkspaceData& w, ContactWork& c) {
   c.last.clear();
   const auto slot_of = [&](double x) {
@@ -371,6 +372,8 @@ void take_last(const SystemData& s, const State& state, const WorkspaceData& w, 
     if (t.a >= 0 && (solid || t.b >= 0) && inside && t.force.allFinite()) c.last.push_back(t);
   }
 }
+
+namespace {
 
 // Directions and weights of the last contacts at the coordinates e.
 void place_last(const SystemData& s, const double* e, WorkspaceData& w) {

@@ -92,6 +92,18 @@ std::optional<ThreadPlace> held_at(const SystemData& s, int point) {
 
 }  // namespace
 
+void touches(const System& system, const State& state, Workspace& workspace, result::Touches& out) {
+  const SystemData& s = system.data();
+  out.clear();
+  if (!s.contact) return;
+  set_mesh(s, state, workspace.data());
+  ContactWork& c = workspace.data().contact;
+  take_last(s, state, workspace.data(), c);
+  for (const LastTouch& t : c.last)
+    out.push_back({-1, t.b < 0 ? s.solids[-1 - t.b].body : -1,
+                   midline_point(state.e.data(), t.a, workspace.data().length[t.a], t.xi_a), t.force});
+}
+
 bool hold(const System& system, Workspace& workspace, const result::Hand& hand) {
   const SystemData& s = system.data();
   if (hand.on == result::Hand::On::frame) {

@@ -6,6 +6,7 @@
 
 #include "limber/result/fields.h"
 #include "limber/result/hand.h"
+#include "limber/result/touch.h"
 #include "limber/thread/thread.h"
 
 namespace limber::thread {
@@ -26,6 +27,9 @@ result::Fields fields(const System& system, const State& state, Workspace& works
 // Length, largest tension, moment, curvature and twist of a thread, by name.
 std::vector<result::Reading> readings(const System& system, const State& state, Workspace& workspace,
                                       const std::string& name);
+
+// Where threads press on each other and on solids: places on their midlines, the force on the thread.
+void touches(const System& system, const State& state, Workspace& workspace, result::Touches& out);
 
 // Threads laid along the lines of their names, without twist, with the rates between two moments. False if a
 // thread has no line there, or is cut.

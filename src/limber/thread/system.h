@@ -403,6 +403,8 @@ struct Overlap {
   double depth = 0;             // [m] the deepest; 0: nothing overlaps
   int thread = -1, other = -1;  // other < 0: the solid −1 − other, else a thread
 };
+// The contacts of the last step, at their places now, into c.last.
+void take_last(const SystemData& s, const State& state, const WorkspaceData& w, ContactWork& c);
 Overlap deepest_overlap(const SystemData& s, const State& state, const double* e, WorkspaceData& w);
 // What overlaps at the start, for people; "" if nothing does.
 std::string overlap_at_start(const SystemData& s, const State& state, WorkspaceData& w);
