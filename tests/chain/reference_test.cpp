@@ -269,7 +269,7 @@ TEST(ChainReference, BothBranchesOfABuckledColumn) {
     chain::Solver solver(system.structure());
     chain::Rest rest = system.rest();
     chain::PathOptions path;
-    path.branch = branch;
+    path.branching = chain::Branching::first, path.side = branch;
     const auto report = chain::follow(solver, rest, path, nullptr);
     ASSERT_TRUE(report.reached) << report.message;
     solver.evaluate(rest, true);

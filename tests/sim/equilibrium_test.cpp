@@ -163,7 +163,7 @@ TEST(Equilibrium, RampsEndAtTheRest) {
       EXPECT_LT((curve.points.back().snapshot.points[i] - e.after.points[i]).norm(), 1e-7);
     o.statics.time = 0;
     if (method == Method::chain) continue;
-    EXPECT_THROW(equilibrium_path(model, 0, o), std::invalid_argument);
+    EXPECT_THROW(equilibrium_path(model, Branch::straight, o), std::invalid_argument);
     EXPECT_THROW(static_history(model, 1, 2, o), std::invalid_argument);
   }
 }
@@ -208,7 +208,7 @@ TEST(Equilibrium, ChangesAreHonouredAtTheirTime) {
   CurveOptions curve;
   curve.statics = o;
   EXPECT_THROW(load_curve(c.build(), {}, 4, Growth::loads, curve), ModelError);
-  EXPECT_THROW(equilibrium_path(c.build(), 0, curve), ModelError);
+  EXPECT_THROW(equilibrium_path(c.build(), Branch::straight, curve), ModelError);
   EXPECT_THROW(unloaded_shape(c.build(), o), ModelError);
   EXPECT_THROW(published_sweeps(c.build(), "linear_12", 1, 2), ModelError);
 }

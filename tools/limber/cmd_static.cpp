@@ -31,7 +31,8 @@ struct StaticArguments {
   int load_steps = 0, max_iterations = 0, modes = 0;  // where they are given
   bool estimate = false, inverse = false, path = false;
   double error = 0, until = -1;
-  int ramp = 0, branch = 0, steps = 50, increments = 1;
+  int ramp = 0, steps = 50, increments = 1;
+  sim::Branch branch = sim::Branch::straight;
 };
 
 // What a job is asked for by, and which other options it honours; every other one that is given is refused.
@@ -216,8 +217,16 @@ void add_curve_options(CLI::App& sub, StaticArguments& a) {
       ->group(group);
   sub.add_flag("--path", a.path, "follow the path of equilibria past limit points (arc length), as CSV")
       ->group(group);
-  sub.add_option("--branch", a.branch, "leave the path at its first bifurcation: 1 one way, -1 the other")
-      ->check(CLI::Range(-1, 1))
+  static const std::map<std::string, sim::Branch> branches = {
+      {"0", sim::Branch::straight},
+      {"1", sim::Branch::one_side},
+      {"-1", sim::Branch::other_side},
+      {"stable", sim::Branch::stable}};
+  sub.add_option("--branch", a.branch,
+                 "leave the path at its first bifurcation: 1 one way, -1 the other; stable: at each, where the "
+                 "fewest directions are unstable")
+      ->transform(CLI::CheckedTransformer(branches))
+      ->type_name("1|-1|stable")
       ->group(group);
   sub.add_option("--until", a.until,
                  "quasi-static history to this time [s], with the scene's changes, as CSV")

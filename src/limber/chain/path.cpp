@@ -4,284 +4,326 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <tuple>
 
-#include "limber/math/stop.h"
+#include "limber/chain/path_walker.h"
+#include "limber/math/trig.h"
 
 namespace limber::chain {
 namespace {
 
-double dot(const std::vector<Vec3>& a, const std::vector<Vec3>& b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i].dot(b[i]);
-  return sum;
-}
+constexpr int most_events = 12;     // in one step
+constexpr double not_apart = 1e-6;  // of a step: what happens within is one event
+constexpr double as_far = 1e-3;     // of a step: what follows so closely belongs to it
+constexpr double torn = 0.05;       // of a step: two stations side by side and so far apart are on two paths
+constexpr double closed = 1e-3;     // [as PathOptions::step] apart: the same crossing
+constexpr double as_one = 0.02;     // stiffnesses below this part of the fourth weakest vanish together
 
-// A direction along the path: joint rotations in the links' own axes, and the load factor.
-struct Direction {
-  std::vector<Vec3> turn;
-  std::vector<double> lambda;
-  double factor = 0;
+bool turned(const Station& a, const Station& b) { return a.d.factor * b.d.factor < 0; }
+bool differs(const Station& a, const Station& b) { return turned(a, b) || a.negative != b.negative; }
+// One eigenvalue changes its sign between them: a limit point where the load turns, else a crossing.
+bool single(const Station& a, const Station& b) { return std::abs(a.negative - b.negative) == 1; }
+
+struct Event {
+  Station at, after;
+  PathPoint::Kind kind;
 };
 
-}  // namespace
-
-// Named in statics.h as a friend: works on the solver's scratch.
 class PathFollower {
  public:
   PathFollower(Solver& solver, const PathOptions& options)
-      : solver_(solver), s_(solver.structure()), options_(options), weight_(s_.links.count()) {}
-
+      : walker_(solver, options),
+        options_(options),
+        names_(solver.structure().links.name),
+        leaves_first_(options.branching == Branching::first) {}
   PathReport run(Rest& rest, const PathObserver& observer);
 
  private:
-  struct Corrected {
-    bool ok = false;
-    int iterations = 0;
-  };
-  double inner(const Direction& a, const Direction& b) const {
-    return weight_ * dot(a.turn, b.turn) + a.factor * b.factor;
-  }
-  void to_body(std::vector<Vec3>& v) const {
-    for (int k = 0; k < s_.links.count(); ++k) v[k] = solver_.now_.R[k].transpose() * v[k];
-  }
-  // The unit direction of the path at an equilibrium, the way `last` goes. Leaves the tangent factored.
-  Direction direction_at(const Rest& rest, const Direction* last);
-  void move(Rest& rest, const Direction& d, double length) const {
-    advance(s_.links, rest.shape, d.turn, length);
-    for (std::size_t i = 0; i < rest.lambda.size(); ++i) rest.lambda[i] += length * d.lambda[i];
-    rest.factor += length * d.factor;
-  }
-  Corrected correct(Rest& rest, const Direction& d);
-  // Halves [0, step] from `from` along d until the change lies within a small length; `changed` decides.
-  template <class Changed>
-  Rest locate(const Rest& from, const Direction& d, double step, Changed changed);
+  bool acceptable(const Station& at, const Station& next, double& bent) const;
+  std::optional<std::vector<Event>> events(const Station& at, const Station& next);
+  Station locate(const Station& from, const Station& before, Station& low, Station& high);
+  std::optional<Station> leave(const Station& before, const Event& e);
+  std::vector<Direction> ways_out(const Event& e);
+  std::optional<Station> land(const Station& at, const Station& a, const Station& b);
+  bool met_before(const Rest& rest);
+  std::string moves_most(const Rest& rest);
+  void note(const Station& at, PathPoint::Kind kind, double length, int negative, int held, bool left);
 
-  Solver& solver_;
-  const Structure& s_;
+  PathWalker walker_;
   const PathOptions& options_;
-  double weight_;
-  std::vector<Vec3> shift_;
+  const std::vector<std::string>& names_;
+  const PathObserver* observer_ = nullptr;
+  PathReport report_;
+  bool leaves_first_;  // at the next crossing, by the asked side
+  std::vector<Rest> crossings_;
 };
 
-Direction PathFollower::direction_at(const Rest& rest, const Direction* last) {
-  solver_.evaluate(rest, true);
-  Direction d;
-  std::vector<Vec3> t;
-  load_rate(s_, rest.factor, solver_.now_, t, shift_);
-  solver_.tangent_.solve(s_, solver_.now_, t, solver_.ties_.gap_rate(shift_), d.turn, d.lambda);
-  to_body(d.turn);
-  d.factor = 1;
-  double scale = 1 / std::sqrt(inner(d, d));
-  if (last) {
-    if (inner(d, *last) < 0) scale = -scale;
-  } else if (options_.end < rest.factor) {
-    scale = -scale;
-  }
-  for (Vec3& v : d.turn) v *= scale;
-  for (double& v : d.lambda) v *= scale;
-  d.factor *= scale;
-  return d;
+void PathFollower::note(const Station& at, PathPoint::Kind kind, double length, int negative, int held,
+                        bool left) {
+  const PathPoint p{length, at.rest.factor, negative, held, kind, left};
+  report_.points.push_back(p);
+  if (*observer_) (*observer_)(p, at.rest);
 }
 
-PathFollower::Corrected PathFollower::correct(Rest& rest, const Direction& d) {
-  Corrected out;
-  const int n = s_.links.count();
-  std::vector<Vec3> t(static_cast<std::size_t>(n)), back, along;
-  std::vector<double> back_lambda, along_lambda;
-  double last = 1e300;
-  for (; out.iterations < 15; ++out.iterations) {
-    stop_if_requested();
-    solver_.evaluate(rest, true);
-    ++solver_.iterations_;
-    const bool still = last < 1e-12 && solver_.residual_ < 1e-6;
-    if ((solver_.residual_ <= options_.statics.tolerance || still) && solver_.gap_size_ <= 1e-11) {
-      out.ok = true;
-      return out;
+std::string PathFollower::moves_most(const Rest& rest) {
+  const std::vector<Vec3> v = walker_.weakest(rest, 1).directions[0];
+  std::size_t most = 0;
+  for (std::size_t k = 1; k < v.size(); ++k)
+    if (v[k].norm() > v[most].norm()) most = k;
+  return names_[most];
+}
+
+// An arc between two directions lies off the first by half the angle between them.
+bool PathFollower::acceptable(const Station& at, const Station& next, double& bent) const {
+  if (!next.ok) return false;
+  bent = math::acos(std::clamp(walker_.inner(at.d, next.d), -1.0, 1.0));
+  return bent <= 2 * options_.bend && next.offset <= next.s * (0.75 * bent + 0.02);
+}
+
+// What happens between two stations of a step: each taken apart from the next by bisection, then located.
+// Nothing where the step jumps from one path to another: what differs between them lies at no place.
+std::optional<std::vector<Event>> PathFollower::events(const Station& at, const Station& next) {
+  std::vector<Event> out;
+  Station low = at;
+  low.s = 0;
+  while (static_cast<int>(out.size()) < most_events && differs(low, next)) {
+    const Station before = low;
+    Station high = next;
+    while (!single(low, high) && high.s - low.s > not_apart * next.s) {
+      Station middle = walker_.step(at, 0.5 * (low.s + high.s));
+      if (!middle.ok) return std::nullopt;
+      (differs(before, middle) ? high : low) = std::move(middle);
     }
-    if (!std::isfinite(solver_.residual_)) return out;
-    for (int k = 0; k < n; ++k) t[k] = -solver_.now_.r[k];
-    solver_.tangent_.solve(s_, solver_.now_, t, solver_.ties_.gap(), back, back_lambda);
-    load_rate(s_, rest.factor, solver_.now_, t, shift_);
-    solver_.tangent_.solve(s_, solver_.now_, t, solver_.ties_.gap_rate(shift_), along, along_lambda);
-    to_body(back), to_body(along);
-    const double below = weight_ * dot(d.turn, along) + d.factor;
-    const double df = -weight_ * dot(d.turn, back) / below;
-    if (!std::isfinite(df)) return out;
-    double most = 0;
-    for (int k = 0; k < n; ++k) {
-      back[k] += df * along[k];
-      most = std::max(most, back[k].cwiseAbs().maxCoeff());
-    }
-    if (most > 0.7) return out;
-    last = most;
-    advance(s_.links, rest.shape, back, 1);
-    for (std::size_t i = 0; i < rest.lambda.size(); ++i)
-      rest.lambda[i] += back_lambda[i] + df * along_lambda[i];
-    rest.factor += df;
+    Event e;
+    e.at = locate(at, before, low, high);
+    if (walker_.distance(low.rest, high.rest) > torn * next.s + 10 * (high.s - low.s)) return std::nullopt;
+    // A little beyond: what comes within that is the same event.
+    const double beyond = high.s + as_far * next.s;
+    low = beyond < next.s ? walker_.step(at, beyond) : next;
+    if (!low.ok) return std::nullopt;
+    if (!differs(before, low)) continue;
+    const bool limit = turned(before, low) && (before.negative - low.negative) % 2 != 0;
+    e.kind = limit ? PathPoint::Kind::limit : PathPoint::Kind::bifurcation;
+    e.after = low;
+    out.push_back(std::move(e));
   }
   return out;
 }
 
-template <class Changed>
-Rest PathFollower::locate(const Rest& from, const Direction& d, double step, Changed changed) {
-  double low = 0, high = step;
-  Rest best = from;
-  for (int i = 0; i < 40 && high - low > 1e-7 * step; ++i) {
-    const double middle = 0.5 * (low + high);
-    Rest trial = from;
-    move(trial, d, middle);
-    if (!correct(trial, d).ok) break;
-    const bool after = changed(trial);
-    (after ? high : low) = middle;
-    if (!after || i == 0) best = trial;
+// Three times at one crossing: there is no way out.
+bool PathFollower::met_before(const Rest& rest) {
+  const auto same = [&](const Rest& other) { return walker_.distance(rest, other) < closed; };
+  const bool often = std::ranges::count_if(crossings_, same) >= 2;
+  crossings_.push_back(rest);
+  return often;
+}
+
+// The root of the load's rate, or of an eigenvalue, by false position (Illinois) between the two; they come
+// close to it from either side.
+Station PathFollower::locate(const Station& from, const Station& before, Station& low, Station& high) {
+  const bool limit = turned(low, high);
+  std::vector<Vec3> b;
+  if (!limit) b = walker_.weakest(high.rest, 1).directions[0];
+  const auto value = [&](const Station& s) { return limit ? s.d.factor : walker_.pivot_along(s.rest, b); };
+  double f_low = value(low), f_high = value(high);
+  Station best = std::abs(f_low) < std::abs(f_high) ? low : high;
+  double least = std::min(std::abs(f_low), std::abs(f_high));
+  const double small = 1e-8 * std::max(std::abs(f_low), std::abs(f_high));
+  int side = 0;
+  walker_.exactly(true);
+  for (int i = 0; i < 40 && least > small && high.s - low.s > 1e-13; ++i) {
+    const double width = high.s - low.s;
+    double s =
+        f_low * f_high < 0 ? (low.s * f_high - high.s * f_low) / (f_high - f_low) : low.s + 0.5 * width;
+    s = std::clamp(s, low.s + 1e-3 * width, high.s - 1e-3 * width);
+    Station middle = walker_.step(from, s);
+    if (!middle.ok) break;
+    const double f = value(middle);
+    if (std::abs(f) < least) least = std::abs(f), best = middle;
+    if (differs(before, middle)) {
+      high = std::move(middle), f_high = f;
+      if (side == 1) f_low /= 2;
+      side = 1;
+    } else {
+      low = std::move(middle), f_low = f;
+      if (side == -1) f_high /= 2;
+      side = -1;
+    }
   }
+  walker_.exactly(false);
   return best;
 }
 
-PathReport PathFollower::run(Rest& rest, const PathObserver& observer) {
-  PathReport report;
-  double step = options_.step, length = 0;
-  const auto note = [&](const Rest& at, PathPoint::Kind kind, int negative) {
-    PathPoint p{length, at.factor, negative, kind};
-    report.points.push_back(p);
-    if (observer) observer(p, at);
+// Directions in which branches may leave. Where one stiffness vanishes its direction, either way, and what
+// the load alone does across it, either way: one of the two pairs is the path that comes in. Where two
+// vanish, eight in their plane.
+std::vector<Direction> PathFollower::ways_out(const Event& e) {
+  const PathWalker::Weak weak = walker_.weakest(e.at.rest, 4);
+  std::vector<Direction> out;
+  const auto add = [&](Direction d, double sign) {
+    const double scale = sign / std::sqrt(walker_.inner(d, d));
+    for (Vec3& v : d.turn) v *= scale;
+    for (double& v : d.lambda) v *= scale;
+    d.factor *= scale;
+    out.push_back(std::move(d));
   };
-  Direction d = direction_at(rest, nullptr);
-  int negative = solver_.tangent_.negative();
-  note(rest, PathPoint::Kind::regular, negative);
-  const double sign = options_.end < rest.factor ? -1 : 1;
-  bool branched = options_.branch == 0;
+  Direction own;
+  own.turn = weak.directions[0];
+  own.lambda.assign(e.at.rest.lambda.size(), 0.0);
+  if (leaves_first_) {
+    add(own, options_.side);
+    return out;
+  }
+  const bool two = std::abs(weak.stiffness[1]) < as_one * std::abs(weak.stiffness[3]);
+  for (int i = 0; i < (two ? 8 : 2); ++i) {
+    const double angle = 2 * pi * i / (two ? 8 : 2), c = math::cos(angle), s = math::sin(angle);
+    Direction d = own;
+    for (std::size_t k = 0; k < d.turn.size(); ++k) {
+      d.turn[k] *= c;
+      if (two) d.turn[k] += s * weak.directions[1][k];
+    }
+    add(std::move(d), 1);
+  }
+  Direction across = e.at.d;  // of any length: without what it has of the vanishing directions
+  for (int i = 0; i < (two ? 2 : 1); ++i) {
+    Direction d = own;
+    d.turn = weak.directions[i];
+    const double part = walker_.inner(across, d) / walker_.inner(d, d);
+    for (std::size_t k = 0; k < d.turn.size(); ++k) across.turn[k] -= part * d.turn[k];
+  }
+  for (const double sign : {1.0, -1.0}) add(across, sign);
+  return out;
+}
 
-  while (static_cast<int>(report.points.size()) < options_.max_points) {
-    if (solver_.iterations_ >= options_.statics.max_iterations * 20) {
-      report.message = "the iterations are used up";
-      return report;
+// The first station on another branch, if that is the way to go.
+std::optional<Station> PathFollower::leave(const Station& before, const Event& e) {
+  std::optional<Station> best;
+  // Fewest unstable directions while the loads' displacement is held; of equals, what does not take that
+  // displacement back; then fewest under the loads themselves.
+  const auto rank = [&](const Station& s) {
+    return std::tuple(s.held, s.d.work * before.d.work < 0 ? 1 : 0, s.negative);
+  };
+  for (const Direction& d : ways_out(e))
+    for (double reach = 0.05; reach > 1e-5; reach /= 2) {
+      Station s = walker_.step(e.at.rest, d, reach);
+      if (!s.ok || s.offset > 0.6 * reach) continue;
+      const bool back = walker_.inner(s.d, before.d) < -0.5;
+      if (!back && (!best || rank(s) < rank(*best))) best = std::move(s);
+      break;
     }
-    Rest next = rest;
-    move(next, d, step);
-    const Corrected c = correct(next, d);
-    Direction after;
-    bool ok = c.ok;
-    if (ok) {
-      after = direction_at(next, &d);
-      ok = inner(after, d) > 0.9;  // a corner: come closer
-    }
-    if (!ok) {
-      step /= 3;
-      if (step < options_.least_step) {
-        report.message = fmt::format("stuck at {:.6g} of the load", rest.factor);
-        return report;
-      }
+  if (best && !leaves_first_ && !(rank(*best) < rank(e.after))) best.reset();
+  leaves_first_ = leaves_first_ && !best;
+  return best;
+}
+
+// Between two stations of the step from `at`, where the load is the wanted one.
+std::optional<Station> PathFollower::land(const Station& at, const Station& a, const Station& b) {
+  const double end = options_.end;
+  Station low = a, high = b;
+  for (int i = 0; i < 8 && std::abs(high.rest.factor - low.rest.factor) > 0; ++i) {
+    const double part = (end - low.rest.factor) / (high.rest.factor - low.rest.factor);
+    Station middle = walker_.step(at, low.s + part * (high.s - low.s));
+    if (!middle.ok) break;
+    const bool close = std::abs(middle.rest.factor - end) < 1e-6 * std::max(1.0, std::abs(end));
+    ((middle.rest.factor - end) * (high.rest.factor - end) > 0 ? high : low) = middle;
+    if (!close) continue;
+    Station landed = walker_.land(middle, end);
+    if (!landed.ok) break;
+    landed.s = middle.s;
+    return landed;
+  }
+  return std::nullopt;
+}
+
+PathReport PathFollower::run(Rest& rest, const PathObserver& observer) {
+  using Kind = PathPoint::Kind;
+  observer_ = &observer;
+  const double sign = options_.end < rest.factor ? -1 : 1;
+  double step = options_.step, length = 0;
+  Station at = walker_.start(rest, sign);
+  note(at, Kind::regular, length, at.negative, at.held, false);
+  const bool may_leave = options_.branching != Branching::straight;
+  std::optional<Station> unstable;  // came to the end, where it would not stay
+
+  const auto done = [&](const Station& s, bool reached, std::string message) {
+    rest = s.rest;
+    report_.reached = reached;
+    report_.message = std::move(message);
+    report_.iterations = walker_.iterations();
+    return report_;
+  };
+  const auto ended = [&](std::string message) {
+    return unstable ? done(*unstable, true, "") : done(at, options_.pass_end, std::move(message));
+  };
+  while (static_cast<int>(report_.points.size()) < options_.max_points) {
+    if (walker_.iterations() >= options_.statics.max_iterations * 20)
+      return ended("the iterations are used up");
+    const Station next = walker_.step(at, step);
+    double bent = 0;
+    if (!acceptable(at, next, bent)) {
+      step *= next.ok && bent > options_.bend ? std::clamp(0.8 * options_.bend / bent, 0.1, 0.5) : 0.25;
+      if (step < options_.least_step)
+        return ended(fmt::format("stuck at {:.6g} of the load", at.rest.factor));
       continue;
     }
-    const int now = solver_.tangent_.negative();
-    const bool turned = after.factor * d.factor < 0;
-
-    if (solver_.tangent_.symmetric() && (now != negative || turned)) {
-      const Direction ahead = d;
-      const Rest at = locate(rest, d, step, [&](const Rest& r) {
-        const Direction there = direction_at(r, &ahead);
-        return turned ? there.factor * ahead.factor < 0 : solver_.tangent_.negative() != negative;
-      });
-      const auto kind = turned ? PathPoint::Kind::limit : PathPoint::Kind::bifurcation;
-      const double whole = length;
-      length += 0.5 * step;
-      note(at, kind, now);
-      length = whole;
-      report.lost.push_back({at.factor, now, turned, s_.links.name[most_turned(solver_, at)]});
-      if (!turned && !branched) {
-        // Leave along the null direction; the plane of the step stands on it.
-        branched = true;
-        Direction away;
-        away.turn = weakest_direction(solver_, at);
-        away.lambda.assign(at.lambda.size(), 0.0);
-        const double scale = options_.branch / std::sqrt(inner(away, away));
-        for (Vec3& v : away.turn) v *= scale;
-        bool left = false;
-        for (double reach = std::max(step, 0.01); reach > 1e-6 && !left; reach /= 2) {
-          Rest trial = at;
-          move(trial, away, reach);
-          if (!correct(trial, away).ok) continue;
-          left = true;
-          length += reach;
-          rest = trial;
-          d = direction_at(rest, &away);
-          negative = solver_.tangent_.negative();
-          step = std::min(step, reach);
-          note(rest, PathPoint::Kind::regular, negative);
+    std::vector<Event> list;
+    if (walker_.symmetric() && differs(at, next)) {
+      auto found = events(at, next);
+      if (!found) {
+        step *= 0.3;
+        if (step < options_.least_step)
+          return ended(fmt::format("stuck at {:.6g} of the load", at.rest.factor));
+        continue;
+      }
+      list = std::move(*found);
+    }
+    std::optional<Station> branch;
+    Station from = at;
+    from.s = 0;
+    for (std::size_t i = 0; i <= list.size() && !branch; ++i) {
+      const Station& to = i < list.size() ? list[i].at : next;
+      const double low = from.rest.factor - options_.end, high = to.rest.factor - options_.end;
+      if (!options_.pass_end && low * high <= 0 && sign * (high - low) > 0)
+        if (const auto landed = land(at, from, to)) {
+          if (!options_.end_stable || landed->negative == 0) {
+            note(*landed, Kind::regular, length + landed->s, landed->negative, landed->held, false);
+            return done(*landed, true, "");
+          }
+          if (!unstable) unstable = landed;
         }
-        if (left) continue;
-      }
+      if (i == list.size()) break;
+      const Event& e = list[i];
+      if (e.kind == Kind::bifurcation && met_before(e.at.rest)) return ended("the path closes on itself");
+      if (may_leave && e.kind == Kind::bifurcation) branch = leave(at, e);
+      const Station& goes_on = branch ? *branch : e.after;
+      note(e.at, e.kind, length + e.at.s, goes_on.negative, goes_on.held, branch.has_value());
+      report_.lost.push_back(
+          {e.at.rest.factor, goes_on.negative, e.kind == Kind::limit, moves_most(e.at.rest)});
+      from = e.after;
     }
-
-    // The wanted load lies within this step: land on it.
-    if (!options_.pass_end && (rest.factor - options_.end) * (next.factor - options_.end) <= 0 &&
-        sign * (next.factor - rest.factor) > 0) {
-      Rest landed = next;
-      landed.factor = options_.end;
-      StaticReport ignored;
-      if (solver_.newton(landed, options_.statics, ignored)) {
-        rest = landed;
-        solver_.evaluate(rest, true);
-        length += step;
-        note(rest, PathPoint::Kind::regular, solver_.tangent_.negative());
-        report.reached = true;
-        return report;
-      }
+    if (branch) {
+      length += branch->s;
+      step = std::min(step, branch->s);
+      at = std::move(*branch);
+    } else {
+      length += step;
+      step =
+          std::min(step * std::clamp(options_.bend / std::max(bent, 1e-6), 0.5, 1.6), options_.largest_step);
+      at = next;
     }
-    rest = next;
-    d = after;
-    negative = now;
-    length += step;
-    note(rest, PathPoint::Kind::regular, negative);
-    if (rest.factor < options_.least || rest.factor > options_.most || length > options_.length) {
-      report.message = fmt::format("left the asked range at {:.6g} of the load", rest.factor);
-      report.reached = options_.pass_end;
-      return report;
-    }
-    if (c.iterations <= 3) step = std::min(step * 1.5, options_.largest_step);
-    if (c.iterations >= 7) step *= 0.6;
+    note(at, Kind::regular, length, at.negative, at.held, false);
+    if (at.rest.factor < options_.least || at.rest.factor > options_.most || length > options_.length)
+      return ended(fmt::format("left the asked range at {:.6g} of the load", at.rest.factor));
   }
-  report.message =
-      fmt::format("stopped after {} points at {:.6g} of the load", report.points.size(), rest.factor);
-  report.reached = options_.pass_end;
-  return report;
+  return ended(
+      fmt::format("stopped after {} points at {:.6g} of the load", report_.points.size(), at.rest.factor));
 }
+
+}  // namespace
 
 PathReport follow(Solver& solver, Rest& rest, const PathOptions& options, const PathObserver& observer) {
   return PathFollower(solver, options).run(rest, observer);
-}
-
-std::vector<Vec3> weakest_direction(Solver& solver, const Rest& rest) {
-  // Inverse iteration on the tangent at rest; a few rounds are plenty near a null direction.
-  solver.evaluate(rest, true);
-  const Structure& s = solver.structure();
-  const int n = s.links.count();
-  std::vector<Vec3> v(static_cast<std::size_t>(n)), t;
-  std::vector<double> gap(rest.lambda.size(), 0.0), dlambda;
-  for (int k = 0; k < n; ++k) v[k] = Vec3(1, 0.7 + 0.1 * (k % 7), -0.4 + 0.1 * (k % 5));
-  for (int i = 0; i < 8; ++i) {
-    t = v;
-    for (int k = 0; k < n; ++k) {
-      if (!s.links.active[k]) t[k].setZero();
-      if (s.links.hinge[k]) t[k] = solver.balance().in.axis[k] * solver.balance().in.axis[k].dot(t[k]);
-    }
-    solver.tangent().solve(s, solver.balance(), t, gap, v, dlambda);
-    double sum = 0;
-    for (const Vec3& x : v) sum += x.squaredNorm();
-    const double scale = 1 / std::sqrt(std::max(sum, 1e-300));
-    for (Vec3& x : v) x *= scale;
-  }
-  for (int k = 0; k < n; ++k) v[k] = solver.balance().R[k].transpose() * v[k];
-  return v;
-}
-
-int most_turned(Solver& solver, const Rest& rest) {
-  const std::vector<Vec3> v = weakest_direction(solver, rest);
-  int most = 0;
-  for (int k = 1; k < static_cast<int>(v.size()); ++k)
-    if (v[k].norm() > v[most].norm()) most = k;
-  return most;
 }
 
 }  // namespace limber::chain

@@ -215,8 +215,10 @@ StaticReport Solver::solve(Rest& rest, double factor, const StaticOptions& optio
             "no equilibrium beyond {:.6g} of the load was found: a limit point may lie there", rest.factor));
       PathOptions path;
       path.end = factor;
+      path.branching = Branching::least_unstable, path.end_stable = true;
       path.statics = options;
       PathReport followed = follow(*this, rest, path, nullptr);
+      iterations_ += followed.iterations;
       report.lost.insert(report.lost.end(), followed.lost.begin(), followed.lost.end());
       if (!followed.reached)
         return end(

@@ -68,7 +68,7 @@ class Solver {
   double residual() const { return residual_; }  // of the last evaluate()
 
  private:
-  friend class PathFollower;
+  friend class PathWalker;
   void weigh_at(const Rest& rest, bool tangent, Balance& b, Ties& ties) const;
   void measure(const Balance& b, const Ties& ties);
 

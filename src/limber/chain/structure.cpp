@@ -202,8 +202,8 @@ void weigh(const Structure& s, const Shape& shape, double factor, const std::vec
   }
 }
 
-void load_rate(const Structure& s, double factor, const Balance& b, std::vector<Vec3>& t,
-               std::vector<Vec3>& shift) {
+double load_rate(const Structure& s, double factor, const Balance& b, std::vector<Vec3>& t,
+                 std::vector<Vec3>& shift) {
   const Links& l = s.links;
   const int n = l.count();
   std::vector<Vec3> N(static_cast<std::size_t>(n), Vec3::Zero());
@@ -239,8 +239,13 @@ void load_rate(const Structure& s, double factor, const Balance& b, std::vector<
     if (l.hinge[k]) t[k] = b.in.axis[k] * b.in.axis[k].dot(t[k]);
   }
   shift.assign(l.stretch ? static_cast<std::size_t>(n) : 0, Vec3::Zero());
-  for (int k = 0; l.stretch && k < n; ++k)
-    shift[k] = b.give[k] * N[k] + (l.parent[k] >= 0 ? shift[l.parent[k]] : Vec3(Vec3::Zero()));
+  double work = 0;
+  for (int k = 0; l.stretch && k < n; ++k) {
+    const Vec3 own = b.give[k] * N[k];
+    work += own.dot(N[k]);
+    shift[k] = own + (l.parent[k] >= 0 ? shift[l.parent[k]] : Vec3(Vec3::Zero()));
+  }
+  return work;
 }
 
 }  // namespace limber::chain

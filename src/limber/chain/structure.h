@@ -107,8 +107,9 @@ Vec3 drag_on(const Structure& s, const WindShape& w, double factor, const Balanc
 void weigh(const Structure& s, const Shape& shape, double factor, const std::vector<Tug>& tugs, bool tangent,
            Balance& balance);
 // −∂r/∂factor: moments of the loads that grow with the factor, as the links stand. `shift`: how links move by
-// stretch, as joints do not turn; empty where nothing stretches.
-void load_rate(const Structure& s, double factor, const Balance& balance, std::vector<Vec3>& t,
+// stretch, as joints do not turn; empty where nothing stretches. Returns the work that the growing loads do on
+// that.
+double load_rate(const Structure& s, double factor, const Balance& balance, std::vector<Vec3>& t,
                std::vector<Vec3>& shift);
 
 }  // namespace limber::chain

@@ -13,6 +13,7 @@ namespace {
 using math::skew;
 
 constexpr double smallest = 1e-11;  // of the joint's own stiffness: below it a pivot is moved
+constexpr double soft_joint = 1e-6;  // of the stiffness of what hangs on it: it is moved by that
 
 // Inverse of a symmetric 3×3 by cofactors; 0 when the determinant vanishes against the entries.
 bool invert(const Mat3& P, Mat3& out) {
@@ -59,6 +60,7 @@ void Tangent::factor(const Links& links, const TangentInput& in) {
   general_ = in.general;
   negative_ = 0;
   moved_.clear();
+  hangs_.assign(size, 0.0);
   Pi_.resize(size), G_.resize(size), b_.resize(size), omega_.resize(size);
   c_ = in.c;
   if (general_) {
@@ -82,12 +84,20 @@ void Tangent::factor(const Links& links, const TangentInput& in) {
       P -= 0.5 * turn;
       C -= turn;
     }
-    const double scale = E.diagonal().cwiseAbs().maxCoeff();
+    const double scale = E.diagonal().cwiseAbs().maxCoeff(), hangs = hangs_[k];
+    if (const int p = links.parent[k]; p >= 0) hangs_[p] = std::max(hangs_[p], scale);
+    // A hinge of a mechanism that is held elsewhere: the tree without its ties is all but free there.
+    const auto stiffen = [&](const Vec3& along) {
+      moved_.push_back({k, along, hangs});
+      P += hangs * along * along.transpose();
+    };
 
     if (links.hinge[k]) {
       const Vec3& a = in.axis[k];
+      const bool loose = a.dot(E * a) < soft_joint * hangs;
+      if (loose) stiffen(a);
       double p = a.dot(P * a);
-      const double relative = p / a.dot(E * a);
+      const double relative = p / (loose ? hangs : a.dot(E * a));
       if (!(std::abs(relative) > smallest)) {
         moved_.push_back({k, a, scale});
         p += scale;
@@ -96,11 +106,17 @@ void Tangent::factor(const Links& links, const TangentInput& in) {
       }
       Pi_[k] = a * (a / p).transpose();
     } else {
+      double unit = 0;
+      if (std::min({E(0, 0), E(1, 1), E(2, 2)}) < 10 * soft_joint * hangs) {
+        const math::SmallEigen<3> own = math::small_eigen<3>(E);
+        for (int i = 0; i < 3; ++i)
+          if (own.values[i] < soft_joint * hangs) stiffen(own.vectors.col(i)), unit = hangs;
+      }
       // Away from trouble: no eigenvalues needed. The margin is of the softest direction.
       const double soft = E.trace() > 0 ? std::min({E(0, 0), E(1, 1), E(2, 2)}) : scale;
       if (!clearly_positive(0.5 * (P + P.transpose()), 0.1 * soft) || !invert(P, Pi_[k])) {
         const math::SmallEigen<3> eigen = math::small_eigen<3>(0.5 * (P + P.transpose()));
-        const double unit = std::max(math::small_eigenvalues(E)[0], 1e-300);
+        if (unit == 0) unit = std::max(math::small_eigenvalues(E)[0], 1e-300);
         bool moved = false;
         for (int i = 0; i < 3; ++i) {
           const double relative = eigen.values[i] / unit;

@@ -34,7 +34,8 @@ struct TangentInput {
   void resize(int links);
 };
 
-// A pivot too small to divide by is made larger by `by` along `along`; whoever solves takes that back.
+// A pivot too small to divide by, or of a joint that all but turns freely, is made larger by `by` along
+// `along`; whoever solves takes that back.
 struct MovedPivot {
   int link = 0;
   Vec3 along = Vec3::Zero();
@@ -56,6 +57,7 @@ class Tangent {
   std::vector<MovedPivot> moved_;
   std::vector<Mat3> A_, B_, Pi_, G_, H_, J_, D_;
   std::vector<Vec3> c_, b_, n_, omega_;
+  std::vector<double> hangs_;  // stiffest joint next beyond
 };
 
 }  // namespace limber::chain

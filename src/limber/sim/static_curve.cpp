@@ -67,7 +67,7 @@ StaticCurve load_curve(const Model& model, const RunOptions& run, int steps, Gro
   return out;
 }
 
-StaticCurve equilibrium_path(const Model& model, int branch, const CurveOptions& options) {
+StaticCurve equilibrium_path(const Model& model, Branch branch, const CurveOptions& options) {
   chain_method(StaticJob::path, options.statics);
   refuse_past(model, options.statics.time, "a path of equilibria");
   refuse_without_potential(model);
@@ -82,7 +82,10 @@ StaticCurve equilibrium_path(const Model& model, int branch, const CurveOptions&
   out.warnings = static_notes(model, Question::chain_static);
   chain::PathOptions path;
   path.statics = chain_options(options.statics);
-  path.branch = branch;
+  path.branching = branch == Branch::straight ? chain::Branching::straight
+                   : branch == Branch::stable ? chain::Branching::least_unstable
+                                              : chain::Branching::first;
+  path.side = branch == Branch::other_side ? -1 : 1;
   out.report = solver.solve(rest, 0, path.statics).report;
   if (!out.ok()) return out;
   const auto note = [&](const chain::PathPoint& at, const chain::Rest& there) {

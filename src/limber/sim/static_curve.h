@@ -48,9 +48,13 @@ enum class Growth : std::uint8_t { everything, loads };
 StaticCurve load_curve(const Model& model, const RunOptions& run, int steps, Growth growth,
                        const CurveOptions& options = {});
 
-// The path of equilibria from no load to all of it, past limit points. branch ±1: left at the first
-// bifurcation, either way. By method chain.
-StaticCurve equilibrium_path(const Model& model, int branch = 0, const CurveOptions& options = {});
+// Which way a path goes where others cross it: through, off at the first one to either side, or always where
+// the fewest directions are unstable, as a structure does that is led slowly.
+enum class Branch : std::int8_t { other_side = -1, straight = 0, one_side = 1, stable = 2 };
+
+// The path of equilibria from no load to all of it, past limit points. By method chain.
+StaticCurve equilibrium_path(const Model& model, Branch branch = Branch::straight,
+                             const CurveOptions& options = {});
 
 // Through time, at rest at `steps` even times, with the model's changes, creep, fatigue and breaking. By
 // method chain. options.time has no meaning here.
