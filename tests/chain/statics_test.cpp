@@ -144,7 +144,7 @@ TEST(Chain, TheTangentIsTheDerivativeOfTheMoments) {
     for (int k = 0; k < 12; ++k)
       if (s.links.hinge[k]) t[k] = at.in.axis[k] * at.in.axis[k].dot(t[k]);
     std::vector<double> no_lambda;
-    solver.tangent().solve(s, at, t, {}, x, no_lambda);
+    solver.tangent().solve(s, t, {}, x, no_lambda);
     double size = 0;
     for (const Vec3& v : x) size = std::max(size, v.norm());
     const double h = 1e-5 / size;

@@ -20,13 +20,13 @@ constexpr double torn = 0.05;       // of a step: two stations side by side and 
 constexpr double closed = 1e-3;     // [as PathOptions::step] apart: the same crossing
 constexpr double as_one = 0.02;     // stiffnesses below this part of the fourth weakest vanish together
 
-bool turned(const Station& a, const Station& b) { return a.d.factor * b.d.factor < 0; }
-bool differs(const Station& a, const Station& b) { return turned(a, b) || a.negative != b.negative; }
+bool turned(const Waypoint& a, const Waypoint& b) { return a.d.factor * b.d.factor < 0; }
+bool differs(const Waypoint& a, const Waypoint& b) { return turned(a, b) || a.negative != b.negative; }
 // One eigenvalue changes its sign between them: a limit point where the load turns, else a crossing.
-bool single(const Station& a, const Station& b) { return std::abs(a.negative - b.negative) == 1; }
+bool single(const Waypoint& a, const Waypoint& b) { return std::abs(a.negative - b.negative) == 1; }
 
 struct Event {
-  Station at, after;
+  Waypoint at, after;
   PathPoint::Kind kind;
 };
 
@@ -40,15 +40,15 @@ class PathFollower {
   PathReport run(Rest& rest, const PathObserver& observer);
 
  private:
-  bool acceptable(const Station& at, const Station& next, double& bent) const;
-  std::optional<std::vector<Event>> events(const Station& at, const Station& next);
-  Station locate(const Station& from, const Station& before, Station& low, Station& high);
-  std::optional<Station> leave(const Station& before, const Event& e);
+  bool acceptable(const Waypoint& at, const Waypoint& next, double& bent) const;
+  std::optional<std::vector<Event>> events(const Waypoint& at, const Waypoint& next);
+  Waypoint locate(const Waypoint& from, const Waypoint& before, Waypoint& low, Waypoint& high);
+  std::optional<Waypoint> leave(const Waypoint& before, const Event& e);
   std::vector<Direction> ways_out(const Event& e);
-  std::optional<Station> land(const Station& at, const Station& a, const Station& b);
+  std::optional<Waypoint> land(const Waypoint& at, const Waypoint& a, const Waypoint& b);
   bool met_before(const Rest& rest);
   std::string moves_most(const Rest& rest);
-  void note(const Station& at, PathPoint::Kind kind, double length, int negative, int held, bool left);
+  void note(const Waypoint& at, PathPoint::Kind kind, double length, int negative, int held, bool left);
 
   PathWalker walker_;
   const PathOptions& options_;
@@ -59,9 +59,9 @@ class PathFollower {
   std::vector<Rest> crossings_;
 };
 
-void PathFollower::note(const Station& at, PathPoint::Kind kind, double length, int negative, int held,
+void PathFollower::note(const Waypoint& at, PathPoint::Kind kind, double length, int negative, int held,
                         bool left) {
-  const PathPoint p{length, at.rest.factor, negative, held, kind, left};
+  const PathPoint p{length, at.rest.factor, at.d.work / at.d.factor, negative, held, kind, left};
   report_.points.push_back(p);
   if (*observer_) (*observer_)(p, at.rest);
 }
@@ -75,7 +75,7 @@ std::string PathFollower::moves_most(const Rest& rest) {
 }
 
 // An arc between two directions lies off the first by half the angle between them.
-bool PathFollower::acceptable(const Station& at, const Station& next, double& bent) const {
+bool PathFollower::acceptable(const Waypoint& at, const Waypoint& next, double& bent) const {
   if (!next.ok) return false;
   bent = math::acos(std::clamp(walker_.inner(at.d, next.d), -1.0, 1.0));
   return bent <= 2 * options_.bend && next.offset <= next.s * (0.75 * bent + 0.02);
@@ -83,15 +83,15 @@ bool PathFollower::acceptable(const Station& at, const Station& next, double& be
 
 // What happens between two stations of a step: each taken apart from the next by bisection, then located.
 // Nothing where the step jumps from one path to another: what differs between them lies at no place.
-std::optional<std::vector<Event>> PathFollower::events(const Station& at, const Station& next) {
+std::optional<std::vector<Event>> PathFollower::events(const Waypoint& at, const Waypoint& next) {
   std::vector<Event> out;
-  Station low = at;
+  Waypoint low = at;
   low.s = 0;
   while (static_cast<int>(out.size()) < most_events && differs(low, next)) {
-    const Station before = low;
-    Station high = next;
+    const Waypoint before = low;
+    Waypoint high = next;
     while (!single(low, high) && high.s - low.s > not_apart * next.s) {
-      Station middle = walker_.step(at, 0.5 * (low.s + high.s));
+      Waypoint middle = walker_.step(at, 0.5 * (low.s + high.s));
       if (!middle.ok) return std::nullopt;
       (differs(before, middle) ? high : low) = std::move(middle);
     }
@@ -121,13 +121,13 @@ bool PathFollower::met_before(const Rest& rest) {
 
 // The root of the load's rate, or of an eigenvalue, by false position (Illinois) between the two; they come
 // close to it from either side.
-Station PathFollower::locate(const Station& from, const Station& before, Station& low, Station& high) {
+Waypoint PathFollower::locate(const Waypoint& from, const Waypoint& before, Waypoint& low, Waypoint& high) {
   const bool limit = turned(low, high);
   std::vector<Vec3> b;
   if (!limit) b = walker_.weakest(high.rest, 1).directions[0];
-  const auto value = [&](const Station& s) { return limit ? s.d.factor : walker_.pivot_along(s.rest, b); };
+  const auto value = [&](const Waypoint& s) { return limit ? s.d.factor : walker_.pivot_along(s.rest, b); };
   double f_low = value(low), f_high = value(high);
-  Station best = std::abs(f_low) < std::abs(f_high) ? low : high;
+  Waypoint best = std::abs(f_low) < std::abs(f_high) ? low : high;
   double least = std::min(std::abs(f_low), std::abs(f_high));
   const double small = 1e-8 * std::max(std::abs(f_low), std::abs(f_high));
   int side = 0;
@@ -137,7 +137,7 @@ Station PathFollower::locate(const Station& from, const Station& before, Station
     double s =
         f_low * f_high < 0 ? (low.s * f_high - high.s * f_low) / (f_high - f_low) : low.s + 0.5 * width;
     s = std::clamp(s, low.s + 1e-3 * width, high.s - 1e-3 * width);
-    Station middle = walker_.step(from, s);
+    Waypoint middle = walker_.step(from, s);
     if (!middle.ok) break;
     const double f = value(middle);
     if (std::abs(f) < least) least = std::abs(f), best = middle;
@@ -197,16 +197,16 @@ std::vector<Direction> PathFollower::ways_out(const Event& e) {
 }
 
 // The first station on another branch, if that is the way to go.
-std::optional<Station> PathFollower::leave(const Station& before, const Event& e) {
-  std::optional<Station> best;
+std::optional<Waypoint> PathFollower::leave(const Waypoint& before, const Event& e) {
+  std::optional<Waypoint> best;
   // Fewest unstable directions while the loads' displacement is held; of equals, what does not take that
   // displacement back; then fewest under the loads themselves.
-  const auto rank = [&](const Station& s) {
+  const auto rank = [&](const Waypoint& s) {
     return std::tuple(s.held, s.d.work * before.d.work < 0 ? 1 : 0, s.negative);
   };
   for (const Direction& d : ways_out(e))
     for (double reach = 0.05; reach > 1e-5; reach /= 2) {
-      Station s = walker_.step(e.at.rest, d, reach);
+      Waypoint s = walker_.step(e.at.rest, d, reach);
       if (!s.ok || s.offset > 0.6 * reach) continue;
       const bool back = walker_.inner(s.d, before.d) < -0.5;
       if (!back && (!best || rank(s) < rank(*best))) best = std::move(s);
@@ -218,17 +218,17 @@ std::optional<Station> PathFollower::leave(const Station& before, const Event& e
 }
 
 // Between two stations of the step from `at`, where the load is the wanted one.
-std::optional<Station> PathFollower::land(const Station& at, const Station& a, const Station& b) {
+std::optional<Waypoint> PathFollower::land(const Waypoint& at, const Waypoint& a, const Waypoint& b) {
   const double end = options_.end;
-  Station low = a, high = b;
+  Waypoint low = a, high = b;
   for (int i = 0; i < 8 && std::abs(high.rest.factor - low.rest.factor) > 0; ++i) {
     const double part = (end - low.rest.factor) / (high.rest.factor - low.rest.factor);
-    Station middle = walker_.step(at, low.s + part * (high.s - low.s));
+    Waypoint middle = walker_.step(at, low.s + part * (high.s - low.s));
     if (!middle.ok) break;
     const bool close = std::abs(middle.rest.factor - end) < 1e-6 * std::max(1.0, std::abs(end));
     ((middle.rest.factor - end) * (high.rest.factor - end) > 0 ? high : low) = middle;
     if (!close) continue;
-    Station landed = walker_.land(middle, end);
+    Waypoint landed = walker_.land(middle, end);
     if (!landed.ok) break;
     landed.s = middle.s;
     return landed;
@@ -241,12 +241,12 @@ PathReport PathFollower::run(Rest& rest, const PathObserver& observer) {
   observer_ = &observer;
   const double sign = options_.end < rest.factor ? -1 : 1;
   double step = options_.step, length = 0;
-  Station at = walker_.start(rest, sign);
+  Waypoint at = walker_.start(rest, sign);
   note(at, Kind::regular, length, at.negative, at.held, false);
   const bool may_leave = options_.branching != Branching::straight;
-  std::optional<Station> unstable;  // came to the end, where it would not stay
+  std::optional<Waypoint> unstable;  // came to the end, where it would not stay
 
-  const auto done = [&](const Station& s, bool reached, std::string message) {
+  const auto done = [&](const Waypoint& s, bool reached, std::string message) {
     rest = s.rest;
     report_.reached = reached;
     report_.message = std::move(message);
@@ -259,7 +259,7 @@ PathReport PathFollower::run(Rest& rest, const PathObserver& observer) {
   while (static_cast<int>(report_.points.size()) < options_.max_points) {
     if (walker_.iterations() >= options_.statics.max_iterations * 20)
       return ended("the iterations are used up");
-    const Station next = walker_.step(at, step);
+    const Waypoint next = walker_.step(at, step);
     double bent = 0;
     if (!acceptable(at, next, bent)) {
       step *= next.ok && bent > options_.bend ? std::clamp(0.8 * options_.bend / bent, 0.1, 0.5) : 0.25;
@@ -278,11 +278,11 @@ PathReport PathFollower::run(Rest& rest, const PathObserver& observer) {
       }
       list = std::move(*found);
     }
-    std::optional<Station> branch;
-    Station from = at;
+    std::optional<Waypoint> branch;
+    Waypoint from = at;
     from.s = 0;
     for (std::size_t i = 0; i <= list.size() && !branch; ++i) {
-      const Station& to = i < list.size() ? list[i].at : next;
+      const Waypoint& to = i < list.size() ? list[i].at : next;
       const double low = from.rest.factor - options_.end, high = to.rest.factor - options_.end;
       if (!options_.pass_end && low * high <= 0 && sign * (high - low) > 0)
         if (const auto landed = land(at, from, to)) {
@@ -296,7 +296,7 @@ PathReport PathFollower::run(Rest& rest, const PathObserver& observer) {
       const Event& e = list[i];
       if (e.kind == Kind::bifurcation && met_before(e.at.rest)) return ended("the path closes on itself");
       if (may_leave && e.kind == Kind::bifurcation) branch = leave(at, e);
-      const Station& goes_on = branch ? *branch : e.after;
+      const Waypoint& goes_on = branch ? *branch : e.after;
       note(e.at, e.kind, length + e.at.s, goes_on.negative, goes_on.held, branch.has_value());
       report_.lost.push_back(
           {e.at.rest.factor, goes_on.negative, e.kind == Kind::limit, moves_most(e.at.rest)});

@@ -43,6 +43,7 @@ struct PathOptions {
 struct PathPoint {
   double length = 0;  // along the path
   double factor = 0;
+  double give = 0;  // [J] Σ F·du/dλ: how the displacement of the growing loads grows with their factor
   int negative = 0, held = 0;  // unstable directions under given loads; under a given displacement of them
   enum class Kind { regular, limit, bifurcation } kind = Kind::regular;
   bool left = false;  // the path goes on along another branch from here

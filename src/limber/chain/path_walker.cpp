@@ -44,11 +44,11 @@ void PathWalker::to_body(std::vector<Vec3>& v) const {
 
 // The unit direction of the path at the equilibrium that the solver stands at, with its tangent factored: the
 // way `last` goes, or, without, the way of the load.
-void PathWalker::describe(Station& at, const Direction* last, double way) {
+void PathWalker::describe(Waypoint& at, const Direction* last, double way) {
   Direction& d = at.d;
   const double give = load_rate(s_, at.rest.factor, solver_.now_, t_, shift_);
   const std::vector<double> rate = solver_.ties_.gap_rate(shift_);
-  solver_.tangent_.solve(s_, solver_.now_, t_, rate, d.turn, d.lambda);
+  solver_.tangent_.solve(s_, t_, rate, d.turn, d.lambda);
   double work = give + dot(t_, d.turn);
   for (std::size_t i = 0; i < d.lambda.size(); ++i) work -= rate[i] * d.lambda[i];
   at.negative = solver_.tangent_.symmetric() ? solver_.tangent_.negative() : 0;
@@ -63,8 +63,8 @@ void PathWalker::describe(Station& at, const Direction* last, double way) {
   d.work = work * scale;
 }
 
-Station PathWalker::start(const Rest& rest, double way) {
-  Station out;
+Waypoint PathWalker::start(const Rest& rest, double way) {
+  Waypoint out;
   out.rest = rest;
   solver_.evaluate(rest, true);
   describe(out, nullptr, way);
@@ -72,7 +72,7 @@ Station PathWalker::start(const Rest& rest, double way) {
   return out;
 }
 
-bool PathWalker::correct(Rest& rest, const Direction& d, Station& out) {
+bool PathWalker::correct(Rest& rest, const Direction& d, Waypoint& out) {
   const int n = s_.links.count();
   off_.assign(static_cast<std::size_t>(n), Vec3::Zero());
   t_.resize(static_cast<std::size_t>(n));
@@ -90,9 +90,9 @@ bool PathWalker::correct(Rest& rest, const Direction& d, Station& out) {
     }
     if (!std::isfinite(solver_.residual_)) return false;
     for (int k = 0; k < n; ++k) t_[k] = -solver_.now_.r[k];
-    solver_.tangent_.solve(s_, solver_.now_, t_, solver_.ties_.gap(), back_, back_lambda_);
+    solver_.tangent_.solve(s_, t_, solver_.ties_.gap(), back_, back_lambda_);
     load_rate(s_, rest.factor, solver_.now_, t_, shift_);
-    solver_.tangent_.solve(s_, solver_.now_, t_, solver_.ties_.gap_rate(shift_), along_, along_lambda_);
+    solver_.tangent_.solve(s_, t_, solver_.ties_.gap_rate(shift_), along_, along_lambda_);
     to_body(back_), to_body(along_);
     const double below = weight_ * dot(d.turn, along_) + d.factor;
     const double df = -weight_ * dot(d.turn, back_) / below;
@@ -114,8 +114,8 @@ bool PathWalker::correct(Rest& rest, const Direction& d, Station& out) {
   return false;
 }
 
-Station PathWalker::step(const Rest& from, const Direction& d, double s) {
-  Station out;
+Waypoint PathWalker::step(const Rest& from, const Direction& d, double s) {
+  Waypoint out;
   out.rest = from;
   out.s = s;
   advance(s_.links, out.rest.shape, d.turn, s);
@@ -127,8 +127,8 @@ Station PathWalker::step(const Rest& from, const Direction& d, double s) {
   return out;
 }
 
-Station PathWalker::land(const Station& near, double factor) {
-  Station out;
+Waypoint PathWalker::land(const Waypoint& near, double factor) {
+  Waypoint out;
   out.rest = near.rest;
   out.rest.factor = factor;
   StaticReport ignored;
@@ -143,8 +143,7 @@ double PathWalker::pivot_along(const Rest& rest, const std::vector<Vec3>& b) {
   solver_.evaluate(rest, true);
   t_ = b;
   for (int k = 0; k < s_.links.count(); ++k) t_[k] = solver_.now_.R[k] * b[k];
-  solver_.tangent_.solve(s_, solver_.now_, t_, std::vector<double>(rest.lambda.size(), 0.0), back_,
-                         back_lambda_);
+  solver_.tangent_.solve(s_, t_, std::vector<double>(rest.lambda.size(), 0.0), back_, back_lambda_);
   return 1 / dot(t_, back_);
 }
 
@@ -184,7 +183,7 @@ PathWalker::Weak PathWalker::weakest(const Rest& rest, int count) {
     MatX H(count, count);
     for (std::size_t j = 0; j < m; ++j) {
       t_ = v[j];
-      solver_.tangent_.solve(s_, solver_.now_, t_, gap, w[j], back_lambda_);
+      solver_.tangent_.solve(s_, t_, gap, w[j], back_lambda_);
       allowed(w[j]);
     }
     for (int i = 0; i < count; ++i)

@@ -14,7 +14,7 @@ struct Direction {
   double work = 0;  // by which the loads' displacement grows: what a unit of load would do along it
 };
 
-struct Station {
+struct Waypoint {
   Rest rest;
   Direction d;        // of the path, unit
   double s = 0;       // from the station before, along its direction
@@ -28,12 +28,12 @@ class PathWalker {
   PathWalker(Solver& solver, const PathOptions& options);
 
   // An equilibrium; the path goes towards greater or (way < 0) smaller loads there.
-  Station start(const Rest& rest, double way);
+  Waypoint start(const Rest& rest, double way);
   // The equilibrium on the plane that stands on `d` at distance s from `from`.
-  Station step(const Rest& from, const Direction& d, double s);
-  Station step(const Station& from, double s) { return step(from.rest, from.d, s); }
+  Waypoint step(const Rest& from, const Direction& d, double s);
+  Waypoint step(const Waypoint& from, double s) { return step(from.rest, from.d, s); }
   // The equilibrium at a load factor, near a station.
-  Station land(const Station& near, double factor);
+  Waypoint land(const Waypoint& near, double factor);
 
   void exactly(bool yes) { exact_ = yes; }  // to the full tolerance, as not needed on the way
   int iterations() const { return iterations_; }
@@ -50,8 +50,8 @@ class PathWalker {
   Weak weakest(const Rest& rest, int count);
 
  private:
-  bool correct(Rest& rest, const Direction& d, Station& out);
-  void describe(Station& s, const Direction* last, double way);
+  bool correct(Rest& rest, const Direction& d, Waypoint& out);
+  void describe(Waypoint& s, const Direction* last, double way);
   void to_body(std::vector<Vec3>& v) const;
 
   Solver& solver_;

@@ -12,7 +12,7 @@ namespace {
 
 using math::skew;
 
-constexpr double smallest = 1e-11;  // of the joint's own stiffness: below it a pivot is moved
+constexpr double smallest = 1e-11;   // of the joint's own stiffness: below it a pivot is moved
 constexpr double soft_joint = 1e-6;  // of the stiffness of what hangs on it: it is moved by that
 
 // Inverse of a symmetric 3×3 by cofactors; 0 when the determinant vanishes against the entries.

@@ -81,7 +81,7 @@ void add_closure_forces(const Structure& s, const Balance& b, double factor,
   const double* next = lambda.data();
   for (const Closure& c : s.closures) {
     const ClosureRows list = rows_of(c.kind);
-    const Mat3 F = end_pose(b, c.a, c.X_A).R * math::so3_exp(factor * c.turn);
+    const Mat3 F = end_pose(b, c.a, c.frame(factor)).R;
     for (int i = 0; i < list.positions; ++i) {
       const int axis = list.first + i;
       const Vec3 pull = next[i] * (list.world_axes ? Vec3(Vec3::Unit(axis)) : Vec3(F.col(axis)));
@@ -120,10 +120,8 @@ void Ties::build(const Structure& s, const Balance& b, double factor, const std:
 
 void Ties::close(const Structure& s, const Balance& b, int index, double factor, const double* lambda) {
   const Closure& c = s.closures[index];
-  const bool moved = !c.shift.isZero(0) || !c.turn.isZero(0);
-  const auto frame = [&](double at) {
-    return end_pose(b, c.a, moved ? c.X_A * Pose{math::so3_exp(at * c.turn), at * c.shift} : c.X_A);
-  };
+  const bool moved = c.moves();
+  const auto frame = [&](double at) { return end_pose(b, c.a, c.frame(at)); };
   const Pose F = frame(factor), M = end_pose(b, c.b, c.X_B);
   constexpr double h = 1e-6;
   const Pose F_up = moved ? frame(factor + h) : F, F_down = moved ? frame(factor - h) : F;
@@ -216,32 +214,27 @@ void Ties::stretch(const Structure& s, const Balance& b, const SpringTie& spring
   }
 }
 
-void TiedTangent::spread(const Structure& s, const Balance& b, const Row& row, double factor,
-                         std::vector<Vec3>& t) const {
+void TiedTangent::spread(const Structure& s, const Balance& b, const Row& row,
+                         std::vector<Lever>& out) const {
+  out.clear();
   if (row.joint >= 0) {
-    t[row.joint] += factor * row.b.m;
+    out.push_back({row.joint, row.b.m});
     return;
   }
   for (const RowEnd* e : {&row.a, &row.b}) {
     Vec3 m = e->m;
     for (int k = e->link; k >= 0; k = s.links.parent[k]) {
-      t[k] += factor * ((e->x - b.in.c[k]).cross(e->f) + m);
+      const Vec3 lever = (e->x - b.in.c[k]).cross(e->f) + m;
+      // A hinge is asked along its axis alone.
+      out.push_back({k, s.links.hinge[k] ? Vec3(b.in.axis[k] * b.in.axis[k].dot(lever)) : lever});
       if (s.links.stretch) m += (b.give[k] * e->f).cross(b.N[k]);
     }
   }
 }
 
-double TiedTangent::gather(const Structure& s, const Balance& b, const Row& row,
-                           const std::vector<Vec3>& delta) const {
-  if (row.joint >= 0) return row.b.m.dot(delta[row.joint]);
+double TiedTangent::gather(const std::vector<Lever>& row, const std::vector<Vec3>& delta) {
   double sum = 0;
-  for (const RowEnd* e : {&row.a, &row.b}) {
-    Vec3 m = e->m;
-    for (int k = e->link; k >= 0; k = s.links.parent[k]) {
-      sum += delta[k].dot((e->x - b.in.c[k]).cross(e->f) + m);
-      if (s.links.stretch) m += (b.give[k] * e->f).cross(b.N[k]);
-    }
-  }
+  for (const Lever& l : row) sum += l.m.dot(delta[l.link]);
   return sum;
 }
 
@@ -272,16 +265,15 @@ void TiedTangent::factor(const Structure& s, const Balance& b, const Ties& ties)
   const int n = static_cast<int>(rows_.size());
   if (n == 0) return;
 
-  Z_.resize(static_cast<std::size_t>(n));
+  Z_.resize(static_cast<std::size_t>(n)), G_.resize(static_cast<std::size_t>(n));
+  for (int j = 0; j < n; ++j) spread(s, b, rows_[j], G_[j]);
   Eigen::MatrixXd W(n, n);
   for (int j = 0; j < n; ++j) {
     scratch_.assign(static_cast<std::size_t>(s.links.count()), Vec3::Zero());
-    spread(s, b, rows_[j], 1, scratch_);
-    for (int k = 0; k < s.links.count(); ++k)
-      if (s.links.hinge[k]) scratch_[k] = b.in.axis[k] * b.in.axis[k].dot(scratch_[k]);
+    for (const Lever& l : G_[j]) scratch_[l.link] += l.m;
     tangent_.solve(s.links, scratch_, Z_[j]);
     for (int i = 0; i < n; ++i)
-      W(i, j) = gather(s, b, rows_[i], Z_[j]) + (s.links.stretch ? give(s, b, rows_[i], rows_[j]) : 0);
+      W(i, j) = gather(G_[i], Z_[j]) + (s.links.stretch ? give(s, b, rows_[i], rows_[j]) : 0);
     W(j, j) += rows_[j].compliance;
   }
   // Rows of very different size (metres, springs, borders): to unit diagonal first. A closure's row that
@@ -322,16 +314,14 @@ void TiedTangent::factor(const Structure& s, const Balance& b, const Ties& ties)
   W_inverse_ = scale.asDiagonal() * W_inverse_ * scale.asDiagonal();
 }
 
-void TiedTangent::solve(const Structure& s, const Balance& b, const std::vector<Vec3>& t,
-                        const std::vector<double>& gap, std::vector<Vec3>& delta,
-                        std::vector<double>& dlambda) {
+void TiedTangent::solve(const Structure& s, const std::vector<Vec3>& t, const std::vector<double>& gap,
+                        std::vector<Vec3>& delta, std::vector<double>& dlambda) {
   tangent_.solve(s.links, t, delta);
   dlambda.assign(static_cast<std::size_t>(held_), 0.0);
   const int n = static_cast<int>(rows_.size());
   if (n == 0) return;
   Eigen::VectorXd v(n);
-  for (int i = 0; i < n; ++i)
-    v[i] = gather(s, b, rows_[i], delta) + (i < static_cast<int>(gap.size()) ? gap[i] : 0);
+  for (int i = 0; i < n; ++i) v[i] = gather(G_[i], delta) + (i < static_cast<int>(gap.size()) ? gap[i] : 0);
   const Eigen::VectorXd y = W_inverse_ * v;
   for (int j = 0; j < n; ++j)
     for (int k = 0; k < s.links.count(); ++k) delta[k] -= y[j] * Z_[j][k];

@@ -61,22 +61,27 @@ class TiedTangent {
  public:
   void factor(const Structure& s, const Balance& b, const Ties& ties);
   // K δ + Gᵀ dλ = t, G δ = −gap; gap of closures' rows, or of all.
-  void solve(const Structure& s, const Balance& b, const std::vector<Vec3>& t, const std::vector<double>& gap,
+  void solve(const Structure& s, const std::vector<Vec3>& t, const std::vector<double>& gap,
              std::vector<Vec3>& delta, std::vector<double>& dlambda);
   int negative() const { return negative_; }     // directions of instability within the closures
   bool symmetric() const { return symmetric_; }  // else negative() says nothing
   int redundant() const { return redundant_; }   // rows that hang on others
 
  private:
-  void spread(const Structure& s, const Balance& b, const Row& row, double factor,
-              std::vector<Vec3>& t) const;
+  // What a row asks of each joint that turns one of its ends.
+  struct Lever {
+    int link;
+    Vec3 m;
+  };
+  void spread(const Structure& s, const Balance& b, const Row& row, std::vector<Lever>& out) const;
+  static double gather(const std::vector<Lever>& row, const std::vector<Vec3>& delta);
   static double give(const Structure& s, const Balance& b, const Row& i, const Row& j);
-  double gather(const Structure& s, const Balance& b, const Row& row, const std::vector<Vec3>& delta) const;
 
   Tangent tangent_;
   std::vector<Row> rows_;
   int held_ = 0, negative_ = 0, redundant_ = 0;
   bool symmetric_ = true;
+  std::vector<std::vector<Lever>> G_;
   std::vector<std::vector<Vec3>> Z_;
   Eigen::MatrixXd W_inverse_;
   std::vector<Vec3> scratch_;
