@@ -7,7 +7,9 @@
 //   chain::observe(sys, solver, s, snapshot);
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +40,13 @@ struct BodyPlace {
   Pose X;
 };
 
+// A link that has come off falls freely from where it was, without turning.
+struct Fallen {
+  Pose X;
+  Vec3 g = Vec3::Zero();
+  double time = 0;
+};
+
 class System {
  public:
   const Model& written() const { return written_; }     // with its beams
@@ -62,6 +71,10 @@ class System {
   // world; −1: none does.
   int reaction_link(int body) const;
   const Options& options() const { return options_; }
+  void let_fall(int link, const Fallen& from) { fallen_[link] = from; }
+  void take_fallen(const System& other) { fallen_ = other.fallen_; }
+  // Where a link has fallen to; nothing if it has not come off.
+  std::optional<Pose> fallen(int link) const;
 
  private:
   friend System compile(const Model& model, const Options& options);
@@ -83,6 +96,7 @@ class System {
   std::vector<elastic::SectionConstants> sections_;
   std::vector<DeadLoad> root_fixed_, root_ramped_;  // one a beam
   std::vector<int> root_beam_;  // of each body: the beam whose root piece it is, on the world; else −1
+  std::map<int, Fallen> fallen_;
   result::Layout layout_;
   std::vector<Probe> columns_;
 };
@@ -104,9 +118,10 @@ Rest guess_from(const System& coarse, const Rest& solved, const System& fine);
 // Brings all loads on; large structures are solved with few elements first.
 StaticReport solve_from_coarse(System& system, Solver& solver, Rest& rest, const StaticOptions& options);
 
-// How far the answer is from that of ever more elements, by the answer with twice as many (Richardson). The
-// published 3R approaches another rod than the given one: it is held against consistent elements. The largest
-// over the beams' nodes, of the structure's size; `tip` is the same for the beams' tips alone.
+// How far the answer is from that of ever more elements, by the answer with twice as many, four times where
+// there are few (Richardson). The published 3R approaches another rod than the given one: it is held against
+// consistent elements. The largest over the beams' nodes, of the structure's size; `tip` is the same for the
+// beams' tips alone.
 struct ErrorEstimate {
   double largest = 0, tip = 0;
   std::string where;  // beam

@@ -47,6 +47,7 @@ void History::rebuild(const Model& model) {
     now.R_f = old.R_f;
     now.straight = old.straight;
     now.active = old.active;
+    next->take_fallen(*system_);
     for (int k = 0; k < now.count(); ++k) now.stiffness[k] *= left_[k];
   }
   ties_ = next->structure().closures;
@@ -72,9 +73,10 @@ void History::hold() {
     of[i].resize(static_cast<std::size_t>(row_count(ties_[i].kind)), 0.0);
     rest_.lambda.insert(rest_.lambda.end(), of[i].begin(), of[i].end());
   }
+  system_->set_time(time_);  // they were read at another time
 }
 
-void History::make_changes(double t) {
+bool History::make_changes(double t) {
   const auto changes = system_->written().changes();
   std::vector<std::size_t> due;
   for (std::size_t i = 0; i < changes.size(); ++i)
@@ -122,20 +124,22 @@ void History::make_changes(double t) {
       }
       case Change::Kind::cut: {
         int at = -1;
-        for (int k = 0; k < links.count(); ++k) {
-          const BeamJoint& j = system_->joints()[k];
-          if (j.beam == c.beam.value && links.active[k] && j.s >= c.s &&
-              (at < 0 || j.s < system_->joints()[at].s))
+        const auto off = [&](int k) { return std::abs(system_->joints()[k].s - c.s); };
+        for (int k = 0; k < links.count(); ++k)
+          if (system_->joints()[k].beam == c.beam.value && links.active[k] && (at < 0 || off(k) < off(at)))
             at = k;
-        }
-        if (at >= 0) sever(at, t, 0);
+        if (at >= 0)
+          sever(at, system_->joints()[at].s, t, 0, c.s);
+        else
+          events_.push_back({t, fmt::format("beam \"{}\" is not there to be cut", beam)});
         break;
       }
     }
   }
+  return !due.empty();
 }
 
-void History::sever(int link, double t, double stress) {
+void History::sever(int link, double at, double t, double stress, double asked) {
   Structure& s = system_->structure();
   solver_->evaluate(rest_, false);
   const Balance& b = solver_->balance();
@@ -144,7 +148,8 @@ void History::sever(int link, double t, double stress) {
   off.stress = stress;
   const BeamJoint& j = system_->joints()[link];
   off.beam = j.beam >= 0 ? system_->written().beams()[j.beam].name : s.links.name[link];
-  off.s = j.s;
+  off.s = at;
+  const Vec3 g = system_->model().gravity().value(t);
   std::vector<int> number(static_cast<std::size_t>(s.links.count()), -1);
   for (int k = link; k < s.links.count(); ++k) {
     if (!s.links.active[k]) continue;
@@ -158,16 +163,22 @@ void History::sever(int link, double t, double stress) {
     off.rest.shape.q.push_back(rest_.shape.q[k]);
     off.rest.shape.R.push_back(rest_.shape.R[k]);
     s.links.active[k] = 0;
+    system_->let_fall(k, {Pose{b.R[k], b.in.c[k]}, g, t});
   }
   off.structure.resize_loads();
   off.structure.size = s.size;
   off.structure.loads_changed();
   hold();  // nothing that is gone; springs look for themselves
-  events_.push_back({t, stress > 0
-                            ? fmt::format("beam \"{}\" breaks at {:.4g} of its length, under {:.4g} Pa",
-                                          off.beam, off.s, stress)
-                            : fmt::format("beam \"{}\" is cut at {:.4g} of its length", off.beam, off.s)});
+  const std::string where = off.s == 0 ? "its root" : fmt::format("{:.4g} of its length", off.s);
+  events_.push_back(
+      {t, stress > 0
+              ? fmt::format("beam \"{}\" breaks at {}, under {:.4g} Pa", off.beam, where, stress)
+              : fmt::format(
+                    "beam \"{}\" is cut at {}{}", off.beam, where,
+                    std::abs(asked - off.s) < 1e-9 ? "" : fmt::format(", the joint next to {:.4g}", asked))});
   severed_.push_back(std::move(off));
+  if (std::ranges::none_of(s.links.active, [](auto there) { return there != 0; }))
+    events_.push_back({t, "nothing is left that stands"});
 }
 
 void History::age(double dt) {
@@ -195,67 +206,182 @@ void History::age(double dt) {
   }
 }
 
-bool History::break_off(double t) {
-  double most = 1;
-  int at = -1;
-  double stress = 0;
+History::Overload History::overload() {
+  Overload most;
   const Model& model = system_->written();
+  const auto& links = system_->structure().links;
   for (const Station& s : stresses(*system_, *solver_, rest_)) {
-    if (s.link < 0) continue;  // the root is its first joint's neighbour
-    const double over = s.stress.combined / model[model.beams()[s.beam].material].strength;
-    if (over > most) most = over, at = s.link, stress = s.stress.combined;
+    const double ratio = s.stress.combined / model[model.beams()[s.beam].material].strength;
+    if (!(ratio > most.ratio)) continue;
+    most = {ratio, s.stress.combined, s.s, s.link};
+    for (int k = 0; k < links.count() && most.link < 0; ++k)  // the root: all beyond its first joint
+      if (links.active[k] && system_->joints()[k].beam == s.beam) most.link = k;
   }
-  if (at < 0) return false;
-  sever(at, t, stress);
-  return true;
+  return most;
 }
 
-StaticReport History::settle(const std::vector<DeadLoad>& before,
-                             const std::vector<TurningLoad>& turning_before) {
-  // From the loads before to those of now, in as many steps as it takes.
+// From the loads, supports and wind before to those of now, in as many steps as it takes.
+StaticReport History::settle(const Structure& before) {
   Structure& s = system_->structure();
   const std::vector<DeadLoad> now = s.ramped;
   const std::vector<TurningLoad> turning_now = s.turning_ramped;
-  s.fixed = before;
+  s.fixed = before.ramped;
   for (std::size_t k = 0; k < now.size(); ++k) {
-    s.ramped[k].F -= before[k].F;
-    s.ramped[k].S -= before[k].S;
-    s.ramped[k].M -= before[k].M;
+    s.ramped[k].F -= before.ramped[k].F;
+    s.ramped[k].S -= before.ramped[k].S;
+    s.ramped[k].M -= before.ramped[k].M;
   }
-  s.turning_fixed = turning_before;
-  for (TurningLoad t : turning_before) {
+  s.turning_fixed = before.turning_ramped;
+  for (TurningLoad t : before.turning_ramped) {
     t.F = -t.F, t.S = -t.S, t.M = -t.M;
     s.turning_ramped.push_back(t);
   }
   s.wind_ramped = false;
+  s.air_before = before.air;
+  for (Closure& c : s.closures) {
+    const auto was = std::ranges::find(before.closures, c.loop, &Closure::loop);
+    if (was != before.closures.end())
+      c.shift_before = was->shift, c.turn_before = was->turn;
+    else
+      take_hold(c);
+  }
   s.loads_changed();
   rest_.factor = 0;
-  const StaticReport r = solver_->solve(rest_, 1, options_);
+  const StaticReport r = lead();
   s.fixed.assign(now.size(), DeadLoad{});
   s.ramped = now;
   s.turning_fixed.clear();
   s.turning_ramped = turning_now;
+  s.air_before = s.air;
+  for (Closure& c : s.closures) c.shift_before = c.shift, c.turn_before = c.turn;
   s.loads_changed();
   rest_.factor = 1;
   return r;
 }
 
-StaticReport History::advance_to(double t) {
-  std::vector<DeadLoad> before(system_->structure().ramped.size());
-  std::vector<TurningLoad> turning;
-  if (started_) {
-    before = system_->structure().ramped;
-    turning = system_->structure().turning_ramped;
+// A tie that was not there holds what is where it is, and brings it to its place.
+void History::take_hold(Closure& c) {
+  solver_->evaluate(rest_, false);
+  const Balance& b = solver_->balance();
+  const auto pose = [&](int link, const Pose& X) { return link < 0 ? X : Pose{b.R[link], b.in.c[link]} * X; };
+  const Pose off = pose(c.a, c.X_A).inverse() * pose(c.b, c.X_B);
+  c.shift_before = off.p, c.turn_before = math::so3_log(off.R);
+}
+
+// Along the loads that change; where they lead to no stable rest, on by slow motion.
+StaticReport History::lead() {
+  StaticOptions steady = options_;
+  steady.follow = false;  // a structure that snaps does not go back with its load
+  constexpr int most_snaps = 20;
+  StaticReport r;
+  bool told = false;
+  for (int snaps = 0; snaps < most_snaps; ++snaps) {
+    r = solver_->solve(rest_, 1, steady);
+    const bool leaves = r.report.ok() && r.symmetric && r.negative > 0;
+    if (r.report.ok() && !leaves) return r;
+    if (!leaves) {  // as far as they do lead
+      double low = rest_.factor, high = 1;
+      while (high - low > 1e-4) {
+        Rest trial = rest_;
+        const double middle = 0.5 * (low + high);
+        const bool ok = solver_->solve(trial, middle, steady).report.ok();
+        (ok ? low : high) = middle;
+        if (ok) rest_ = std::move(trial);
+      }
+      rest_.factor = high;
+    }
+    Rest end = rest_;
+    const StaticReport slow = solver_->relax(end, leaves, options_);
+    if (!slow.report.ok()) return leaves ? r : slow;
+    rest_ = std::move(end);
+    if (!told)
+      events_.push_back({time_, leaves ? "the rest is unstable: it goes on to a stable one"
+                                       : "no rest is near the last one: it goes on to a stable one"});
+    told = true;
+    if (rest_.factor == 1) return slow;
   }
-  const double dt = started_ ? t - time_ : 0;
-  age(dt);
-  make_changes(t);
+  return r;
+}
+
+StaticReport History::go(double t) {
+  Structure before;
+  if (started_) {
+    before = system_->structure();
+  } else {
+    before.ramped.resize(system_->structure().ramped.size());
+  }
+  age(started_ ? t - time_ : 0);
   time_ = t;
   system_->set_time(t);
-  StaticReport r = settle(before, turning);
+  const StaticReport r = settle(before);
   started_ = true;
-  while (r.report.ok() && break_off(t))
-    r = settle(system_->structure().ramped, system_->structure().turning_ramped);
+  return r;
+}
+
+History::Saved History::save() const {
+  return {time_, started_, rest_, system_->structure().links, left_, events_.size()};
+}
+
+void History::restore(const Saved& at) {
+  time_ = at.time, started_ = at.started, rest_ = at.rest, left_ = at.left;
+  system_->structure().links = at.links;
+  system_->set_time(at.time);
+  for (Closure& c : system_->structure().closures) c.shift_before = c.shift, c.turn_before = c.turn;
+  events_.resize(at.events);
+}
+
+StaticReport History::step(double t) {
+  const Saved from = save();
+  StaticReport r = go(t);
+  if (!r.report.ok() || overload().ratio <= 1) return r;
+  double low = from.time, high = t;
+  constexpr double close = 1e-9;
+  while (from.started && high - low > close * std::max(1.0, std::abs(t))) {
+    const double middle = 0.5 * (low + high);
+    restore(from);
+    r = go(middle);
+    (r.report.ok() && overload().ratio <= 1 ? low : high) = middle;
+  }
+  if (high < t) {
+    restore(from);
+    r = go(high);
+  }
+  return break_off(std::move(r));
+}
+
+// One after the other, the most overloaded first.
+StaticReport History::break_off(StaticReport r) {
+  while (r.report.ok()) {
+    const Overload over = overload();
+    if (over.ratio <= 1) break;
+    sever(over.link, over.s, time_, over.stress, over.s);
+    r = settle(Structure(system_->structure()));
+  }
+  return r;
+}
+
+double History::next_change(double t) const {
+  const auto changes = system_->written().changes();
+  double next = t;
+  for (std::size_t i = 0; i < changes.size(); ++i)
+    if (!made_[i] && changes[i].at > time_ && changes[i].at < next) next = changes[i].at;
+  return next;
+}
+
+StaticReport History::advance_to(double t) {
+  StaticReport r;
+  if (!started_) {
+    make_changes(t);
+    r = step(t);
+  } else if (t <= time_) {
+    r = settle(Structure(system_->structure()));
+  }
+  while (started_ && time_ < t && r.report.ok()) {
+    const double end = next_change(t);
+    r = step(end);
+    if (r.report.ok() && time_ == end && make_changes(end))
+      r = break_off(settle(Structure(system_->structure())));
+  }
   return r;
 }
 

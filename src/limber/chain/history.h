@@ -1,12 +1,17 @@
 // A structure that changes while it stands under load (Hall 2013, section 6.3): loads of time, materials and
 // sections that change, creep and tire, beams that grow, are cut, and break where their strength is passed.
 //
-// Time goes in steps; at the end of each the structure is at rest. What changes between steps acts on the
-// state as it is: a new stiffness on the joints as they are bent, a grown beam unloaded from where its root
-// has come to, a broken branch gone from the tree (it goes on as a chain of its own, `severed`).
+// Time goes in steps; at the end of each the structure is at rest, from where it stood with its loads,
+// supports and wind of the time before. Steps end where a change is due. What changes acts on the state as it
+// is: a new stiffness on the joints as they are bent, a grown beam unloaded from where its root has come to,
+// a cut at the joint next to the place. Where the combined stress passes the strength, at joints and roots,
+// the step is gone back to the time when it does; the most overloaded place breaks, what is left comes to
+// rest, and so on. What has come off falls freely as it stood.
 //   creep:    θ ← (1 − f) θ and the joint's rest follows, f = Δt · rate · (σ/σ₀)^n
 //   fatigue:  k ← (1 − f) k
-// with σ the combined stress at the joint after the step. f is cut at ½.
+// with σ the combined stress at the joint before the step. f is cut at ½.
+// Where no rest is near the last one, or the one there is unstable, it goes on slowly (Solver::relax) to a
+// stable one, and says so.
 #pragma once
 
 #include <functional>
@@ -37,7 +42,7 @@ class History {
  public:
   explicit History(const Model& model, const StaticOptions& options = {});
 
-  // To rest at time t, from the time before. Changes due until then are made first. Not ok: the state is that
+  // To rest at time t, from the time before, by way of all that happens until then. Not ok: the state is that
   // of the last rest.
   StaticReport advance_to(double t);
 
@@ -49,13 +54,34 @@ class History {
   const std::vector<HistoryEvent>& events() const { return events_; }
 
  private:
+  // What a step without changes of beams changes.
+  struct Saved {
+    double time;
+    bool started;
+    Rest rest;
+    Links links;
+    std::vector<double> left;
+    std::size_t events;
+  };
+  Saved save() const;
+  void restore(const Saved& at);
   void rebuild(const Model& model);
-  void hold();  // the ties of what is there; multipliers stay with their ties
-  void make_changes(double t);
+  void hold();                  // the ties of what is there; multipliers stay with their ties
+  bool make_changes(double t);  // false: none is due
   void age(double dt);
-  bool break_off(double t);  // the most overloaded joint; false: none
-  void sever(int link, double t, double stress);
-  StaticReport settle(const std::vector<DeadLoad>& before, const std::vector<TurningLoad>& turning_before);
+  struct Overload {
+    double ratio = 0, stress = 0, s = 0;  // of the strength; [Pa]; along the beam
+    int link = -1;
+  };
+  Overload overload();
+  void sever(int link, double s, double t, double stress, double asked);
+  StaticReport go(double t);    // to rest at t, whatever breaks there
+  StaticReport step(double t);  // to rest at t, or at the time before it when something breaks
+  StaticReport settle(const Structure& before);
+  StaticReport lead();
+  StaticReport break_off(StaticReport r);
+  void take_hold(Closure& c);
+  double next_change(double t) const;
 
   StaticOptions options_;
   double time_ = 0;

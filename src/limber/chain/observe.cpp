@@ -21,7 +21,8 @@ struct Observer : observe::Source {
   Pose pose(BodyId body) const {
     const Balance& b = solver.balance();
     const BodyPlace& at = system.bodies()[body.value];
-    return at.link < 0 ? at.X : Pose{b.R[at.link], b.in.c[at.link]} * at.X;
+    if (at.link < 0) return at.X;
+    return system.fallen(at.link).value_or(Pose{b.R[at.link], b.in.c[at.link]}) * at.X;
   }
   Vec3 position(const Attachment& at) const override { return pose(at.body) * at.p; }
   Mat3 axes(const Attachment& at) const override { return pose(at.body).R; }
@@ -76,6 +77,14 @@ struct Observer : observe::Source {
 };
 
 }  // namespace
+
+std::optional<Pose> System::fallen(int link) const {
+  const auto found = fallen_.find(link);
+  if (found == fallen_.end()) return std::nullopt;
+  const Fallen& f = found->second;
+  const double since = options_.time - f.time;
+  return Pose{f.X.R, f.X.p + 0.5 * since * since * f.g};
+}
 
 void System::lay_out() {
   layout_.title = model().title();

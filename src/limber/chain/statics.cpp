@@ -47,6 +47,7 @@ void Solver::weigh_at(const Rest& rest, bool tangent, Balance& b, Ties& ties) co
   stand(*s_, rest.shape, rest.factor, rest.lambda, b);
   ties.build(*s_, b, rest.factor, rest.lambda);
   weigh(*s_, rest.shape, rest.factor, ties.tugs(), tangent, b);
+  if (thick_ > 0) resist(rest, tangent, b);
 }
 
 void Solver::measure(const Balance& b, const Ties& ties) {
@@ -94,7 +95,7 @@ bool Solver::newton(Rest& rest, const StaticOptions& options, StaticReport& repo
     tangent_.factor(*s_, now_, ties_);
     if (negative >= 0 && tangent_.symmetric() && tangent_.negative() != negative) return fail();
     for (int k = 0; k < n; ++k) t_[k] = -now_.r[k];
-    tangent_.solve(*s_, now_, t_, ties_.gap(), delta_, dlambda_);
+    tangent_.solve(*s_, t_, ties_.gap(), delta_, dlambda_);
     const double length = norm(delta_), turn = largest(delta_);
     if (!std::isfinite(length)) return fail();
     double part = std::min(1.0, largest_turn / std::max(turn, 1e-300));
@@ -109,7 +110,7 @@ bool Solver::newton(Rest& rest, const StaticOptions& options, StaticReport& repo
       // What the old tangent would do next, as seen from the old place.
       for (int k = 0; k < n; ++k) t_[k] = now_.R[k] * (trial_.R[k].transpose() * -trial_.r[k]);
       gap_ = trial_ties_.gap();
-      tangent_.solve(*s_, now_, t_, gap_, next_, next_lambda_);
+      tangent_.solve(*s_, t_, gap_, next_, next_lambda_);
       next = norm(next_);
       accepted = next <= (1 - part / 4) * length || length < 1e-11;
       if (!accepted) {

@@ -58,6 +58,9 @@ class Solver {
   // Newton at a fixed factor; false: no convergence, `rest` is left as it was. With `negative` ≥ 0 it gives
   // up at once where the tangent's negative directions are not that many.
   bool newton(Rest& rest, const StaticOptions& options, StaticReport& report, int negative = -1);
+  // From where it stands, loads and all, slowly to a rest that is stable: by steps of a motion in a thick
+  // fluid that resists turns of joints as their own springs do. `push`: leaves an unstable rest first.
+  StaticReport relax(Rest& rest, bool push, const StaticOptions& options = {});
   // Balance and tangent at `rest`, ready to be read or solved with.
   void evaluate(const Rest& rest, bool tangent);
 
@@ -71,8 +74,11 @@ class Solver {
   friend class PathWalker;
   void weigh_at(const Rest& rest, bool tangent, Balance& b, Ties& ties) const;
   void measure(const Balance& b, const Ties& ties);
+  void resist(const Rest& rest, bool tangent, Balance& b) const;
 
   const Structure* s_;
+  double thick_ = 0;  // of the fluid: so many times the springs' stiffness against turns from slow_
+  Shape slow_;
   Rest before_, trial_rest_;
   Balance now_, trial_;
   Ties ties_, trial_ties_;

@@ -21,13 +21,19 @@ Vec3 drag(const WindShape& w, const Mat3& R_WL, const Vec3& air, double pressure
   return pressure * projected_area(w.geometry, along) * speed * air;
 }
 
-// The wind's speed grows so that its force is proportional to the factor.
+// The wind's speed grows so that its force is proportional to the factor, or goes from one to another.
 Vec3 air_at(const Structure& s, double factor) {
-  if (!s.wind_ramped) return s.air;
+  if (!s.wind_ramped) return s.air_before + factor * (s.air - s.air_before);
   return std::sqrt(std::max(factor, 0.0)) * s.air;
 }
 
 }  // namespace
+
+Pose Closure::frame(double factor) const {
+  const auto between = [&](const Vec3& from, const Vec3& to) -> Vec3 { return from + factor * (to - from); };
+  const Vec3 by = between(turn_before, turn), along = between(shift_before, shift);
+  return by.isZero(0) && along.isZero(0) ? X_A : X_A * Pose{math::so3_exp(by), along};
+}
 
 void Structure::resize_loads() {
   fixed.resize(links.parent.size());
@@ -41,7 +47,8 @@ void Structure::loads_changed() {
     loaded[k] = any(fixed[k]) || any(ramped[k]) ? 1 : 0;
   }
   const auto moment = [](const DeadLoad& d) { return !d.M.isZero(0); };
-  const bool blows = !wind.empty() && air_pressure != 0 && !air.isZero(0);
+  const bool blows =
+      !wind.empty() && air_pressure != 0 && !(air.isZero(0) && (wind_ramped || air_before.isZero(0)));
   conservative = turning_fixed.empty() && turning_ramped.empty() && !blows &&
                  std::none_of(fixed.begin(), fixed.end(), moment) &&
                  std::none_of(ramped.begin(), ramped.end(), moment);
@@ -219,10 +226,15 @@ double load_rate(const Structure& s, double factor, const Balance& b, std::vecto
     N[w.link] += R * w.F;
     moment[w.link] += axial(R * w.S * R.transpose()) + R * w.M;
   }
-  if (s.wind_ramped && factor >= 0)
+  const bool changes = !s.wind_ramped && s.air != s.air_before;
+  if ((s.wind_ramped && factor >= 0) || changes)
     for (const WindShape& w : s.wind) {
       if (!l.active[w.link]) continue;
-      const Vec3 f = drag(w, b.R[w.link], s.air, s.air_pressure);
+      constexpr double h = 1e-4;  // the drag is of second order in the factor: differences are exact
+      const Vec3 f = changes ? Vec3((drag(w, b.R[w.link], air_at(s, factor + h), s.air_pressure) -
+                                     drag(w, b.R[w.link], air_at(s, factor - h), s.air_pressure)) /
+                                    (2 * h))
+                             : drag(w, b.R[w.link], s.air, s.air_pressure);
       N[w.link] += f;
       moment[w.link] += (b.R[w.link] * w.X_LG.p).cross(f);
     }

@@ -36,7 +36,8 @@ struct WindShape {
   Pose X_LG;
 };
 
-// Two places held together: the joint kinds of model/joint.h. A place on the world may be moved.
+// Two places held together: the joint kinds of model/joint.h. A place on the world may be moved: from where
+// it was at no load to where it is at full load.
 struct Closure {
   std::string name;
   JointKind kind = JointKind::spherical;
@@ -44,6 +45,9 @@ struct Closure {
   int a = -1, b = -1;                              // links; −1: the world
   Pose X_A, X_B;                                   // frames F and M on them
   Vec3 shift = Vec3::Zero(), turn = Vec3::Zero();  // of F, in its own axes, at full load; turn in radians
+  Vec3 shift_before = Vec3::Zero(), turn_before = Vec3::Zero();  // the same at no load
+  bool moves() const { return shift != shift_before || turn != turn_before; }
+  Pose frame(double factor) const;  // X_A, moved
 };
 
 struct SpringTie {
@@ -59,8 +63,9 @@ struct Structure {
   std::vector<std::uint8_t> loaded;     // a link each: either is not zero
   std::vector<TurningLoad> turning_fixed, turning_ramped;
   std::vector<WindShape> wind;
-  Vec3 air = Vec3::Zero();  // velocity at full load [m/s]
-  double air_pressure = 0;  // ½ ρ C_d [kg/m³]
+  Vec3 air = Vec3::Zero();         // velocity at full load [m/s]
+  Vec3 air_before = Vec3::Zero();  // at no load, where the wind does not grow with the load
+  double air_pressure = 0;         // ½ ρ C_d [kg/m³]
   bool wind_ramped = true;
   std::vector<Closure> closures;
   std::vector<SpringTie> springs;
@@ -107,9 +112,9 @@ Vec3 drag_on(const Structure& s, const WindShape& w, double factor, const Balanc
 void weigh(const Structure& s, const Shape& shape, double factor, const std::vector<Tug>& tugs, bool tangent,
            Balance& balance);
 // −∂r/∂factor: moments of the loads that grow with the factor, as the links stand. `shift`: how links move by
-// stretch, as joints do not turn; empty where nothing stretches. Returns the work that the growing loads do on
-// that.
+// stretch, as joints do not turn; empty where nothing stretches. Returns the work that the growing loads do
+// on that.
 double load_rate(const Structure& s, double factor, const Balance& balance, std::vector<Vec3>& t,
-               std::vector<Vec3>& shift);
+                 std::vector<Vec3>& shift);
 
 }  // namespace limber::chain

@@ -267,7 +267,7 @@ void System::set_time(double t) {
       s.turning_ramped.push_back({at.link, own, own * p.transpose(), at.X.R * moment});
     }
   }
-  if (m.wind() && !m.wind()->velocity.value(t).isZero(0)) {
+  if (m.wind()) {
     s.air = m.wind()->velocity.value(t);
     s.air_pressure = 0.5 * m.wind()->air_density * m.wind()->drag_coefficient;
     for (std::size_t i = 0; i < bodies_.size(); ++i)
@@ -368,14 +368,23 @@ StaticReport solve_from_coarse(System& system, Solver& solver, Rest& rest, const
 
 ErrorEstimate estimate_error(const System& system, const Rest& solved, const StaticOptions& options) {
   ErrorEstimate e;
-  ModelParts parts = refined(system.written(), 2).parts();
+  // error(n) − error(m n) = (1 − 1/m²) error(n) holds where the order has set in: of few elements, against
+  // four times as many, whose own error is a sixteenth at most of what it should be.
+  constexpr int few = 8;
+  int most = 0;
+  for (const Beam& b : system.written().beams()) most = std::max(most, b.elements);
+  const int times = most <= few ? 4 : 2;
+  ModelParts parts = refined(system.written(), times).parts();
   for (Beam& beam : parts.beams)
     if (beam.recipe == Recipe::published_3r) beam.recipe = Recipe::consistent_3r;
   const System fine = compile(Model(std::move(parts)), system.options());
   Solver solver(fine.structure());
   Rest rest = guess_from(system, solved, fine);
   StaticReport report;
-  if (!solver.newton(rest, options, report)) return e;
+  if (!solver.newton(rest, options, report)) {
+    rest = fine.rest();
+    if (!solver.solve(rest, 1, options).report.ok()) return e;
+  }
   Solver coarse(system.structure());
   result::Snapshot a, b;
   observe(system, coarse, solved, a);
@@ -391,7 +400,7 @@ ErrorEstimate estimate_error(const System& system, const Rest& solved, const Sta
     }
     i += n, j += m;
   }
-  const double whole = 4.0 / 3 / system.structure().size;  // error(n) − error(2n) = ¾ error(n)
+  const double whole = 1 / (1 - 1.0 / (times * times)) / system.structure().size;
   e.largest *= whole;
   e.tip *= whole;
   e.ok = true;
