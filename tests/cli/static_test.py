@@ -136,7 +136,54 @@ class OneAnswer(CommandTest):
             self.assertFalse(json.loads(shown.stdout)["ok"])
 
 
+SWITCH = """\
+limber: 1
+title: A bistable switch
+gravity: [0, 0, 0]
+materials: {pla: {E: 3.2 GPa, nu: 0.35, density: 1240 kg/m3, yield: 55 MPa}}
+sections: {blade: {rectangle: {width: 10 mm, height: 0.5 mm}}}
+beams:
+  blade:
+    path: {spline: [[0, 0, 0], [12.5 mm, 0, 0.732 mm], [25 mm, 0, 2.5 mm], [37.5 mm, 0, 4.268 mm], [50 mm, 0, 5 mm],
+                    [62.5 mm, 0, 4.268 mm], [75 mm, 0, 2.5 mm], [87.5 mm, 0, 0.732 mm], [100 mm, 0, 0]]}
+    material: pla
+    section: blade
+    elements: 16
+ties: {foot: {on: blade.tip}, guide: {on: blade@0.5, type: prismatic, axis: [0, 0, 1]}}
+loads: {push: {on: blade@0.5, force: [0, 0, -5 N]}}
+probes: [blade@0.5.position]
+"""
+
+
 class Curves(CommandTest):
+    def test_a_switch_says_how_it_snaps(self):
+        scene, file = self.folder / "switch.yaml", self.folder / "switch.html"
+        scene.write_text(SWITCH)
+        shown = limber("static", scene)
+        self.assertEqual(shown.returncode, DONE, shown.stderr)
+        answer = json.loads(limber("static", scene, "--json").stdout)
+        said = {row["label"]: row["text"] for row in answer["summary"]}
+        for label in ("snaps", "comes back", "bistable", "stress"):
+            self.assertIn(said[label], shown.stdout)
+        self.assertRegex(said["snaps"], r"at [0-9.]+ N, [0-9.]+ mm")
+        self.assertIn("pushed back", said["comes back"])
+        self.assertTrue(said["bistable"].startswith("yes"))
+        self.assertRegex(said["stress"], r"MPa at most, in \"blade\" at .* N; safety")
+        # The path says the same, in the terminal, in its summary and in the report, and its points have the numbers.
+        path = json.loads(limber("static", scene, "--path", "--branch", "stable", "--estimate", "--json",
+                                 "--report", file).stdout)
+        along = {row["label"]: row["text"] for row in path["summary"]}
+        self.assertEqual(along["snaps"], said["snaps"])
+        table = dict(tuple(row[:2]) for row in report_data(file)["tables"][0]["rows"])
+        self.assertEqual(table["snaps"], said["snaps"])
+        first = next(p for p in path["points"] if p["point"] != "regular")
+        self.assertEqual(f"at {first['force']:.5g} N, {1e3 * first['deflection']:.4g} mm along it", said["snaps"].split(":")[0])
+        self.assertAlmostEqual(path["lost"][0]["factor"] * 5, first["force"], places=12)
+        self.assertLess(path["lost"][0]["error"] * 5, 0.2 * first["force"])
+        self.assertGreater(path["lost"][0]["error"], 0)
+        self.assertTrue(any("limit point" in m["name"] or "bifurcation" in m["name"] for m in report_data(file)["marks"]))
+        self.assertGreater(path["stiffness"], 0)
+
     def test_the_report_has_the_path(self):
         file, table = self.folder / "path.html", self.folder / "path.csv"
         shown = limber("static", SCENES / "arch.yaml", "--path", "--report", file, "--csv", table)

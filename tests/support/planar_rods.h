@@ -2,7 +2,8 @@
 // 1972), by cubic finite elements with three Gauss points, dense matrices throughout and an arc length of
 // its own. Nothing of it is shared with the program.
 //
-//   ε = x' cos θ + z' sin θ − …₀,  γ = −x' sin θ + z' cos θ − …₀,  κ = θ' − θ₀',   V = ½∫ EA ε² + GA γ² + EI κ²
+//   ε = x' cos θ + z' sin θ − …₀,  γ = −x' sin θ + z' cos θ − …₀,  κ = θ' − θ₀',   V = ½∫ EA ε² + GA γ² + EI
+//   κ²
 //
 // …₀ is the same of the unloaded shape, interpolated alike, so that it is free of stress. A node has three
 // numbers x, z, θ; θ turns x towards z. Dead loads, all times one factor.
@@ -23,7 +24,8 @@ struct RodSection {
 class PlanarRods {
  public:
   struct Node {
-    std::array<int, 3> at;  // of x, z, θ among the unknowns
+    std::array<int, 3> at{};  // of x, z, θ among the unknowns
+    double by = 0;            // θ of the rod there is the unknown and this
   };
   struct Point {
     Eigen::VectorXd u;
@@ -36,13 +38,12 @@ class PlanarRods {
     u0_.insert(u0_.end(), {x, z, theta});
     held_.insert(held_.end(), 3, false);
     load_.insert(load_.end(), 3, 0.0);
-    return {{n, n + 1, n + 2}};
+    return {{n, n + 1, n + 2}, 0};
   }
-  // The same place with a rotation of its own.
-  Node hinge(const Node& other, double theta) {
-    Node out = node(u0_[other.at[0]], u0_[other.at[1]], theta);
-    held_[out.at[0]] = held_[out.at[1]] = true;  // unused
-    out.at[0] = other.at[0], out.at[1] = other.at[1];
+  // A frame stiffly joined at an angle: the same unknowns, θ read with an offset.
+  Node turned(const Node& other, double by) const {
+    Node out = other;
+    out.by += by;
     return out;
   }
   void hold(const Node& n, bool x, bool z, bool theta) {
@@ -53,8 +54,8 @@ class PlanarRods {
   }
 
   // From `first` to `last` along at(s) → (x, z, θ), s in 0…1, of that length. The nodes between elements.
-  std::vector<Node> rod(const RodSection& section, const std::function<Eigen::Vector3d(double)>& at, double length,
-                        int elements, const Node& first, const Node& last) {
+  std::vector<Node> rod(const RodSection& section, const std::function<Eigen::Vector3d(double)>& at,
+                        double length, int elements, const Node& first, const Node& last) {
     std::vector<Node> ends{first};
     Node from = first;
     for (int e = 0; e < elements; ++e) {
@@ -140,7 +141,8 @@ class PlanarRods {
     std::array<Node, 4> nodes;
     std::array<std::array<double, 3>, 3> rest{};  // at the Gauss points: strains of the unloaded shape
 
-    static constexpr std::array<double, 3> xi{-0.7745966692414834, 0, 0.7745966692414834}, w{5.0 / 9, 8.0 / 9, 5.0 / 9};
+    static constexpr std::array<double, 3> xi{-0.7745966692414834, 0, 0.7745966692414834},
+        w{5.0 / 9, 8.0 / 9, 5.0 / 9};
     // Lagrange's polynomials through −1, −1/3, 1/3, 1 and their slopes by arc length.
     void shape(int g, std::array<double, 4>& N, std::array<double, 4>& D) const {
       constexpr std::array<double, 4> at{-1, -1.0 / 3, 1.0 / 3, 1};
@@ -158,11 +160,13 @@ class PlanarRods {
       }
     }
     template <class U>
-    std::array<double, 4> field(const U& u, const std::array<double, 4>& N, const std::array<double, 4>& D) const {
+    std::array<double, 4> field(const U& u, const std::array<double, 4>& N,
+                                const std::array<double, 4>& D) const {
       std::array<double, 4> q{};  // x', z', θ, θ'
       for (int i = 0; i < 4; ++i) {
         q[0] += D[i] * u[nodes[i].at[0]], q[1] += D[i] * u[nodes[i].at[1]];
-        q[2] += N[i] * u[nodes[i].at[2]], q[3] += D[i] * u[nodes[i].at[2]];
+        const double theta = u[nodes[i].at[2]] + nodes[i].by;
+        q[2] += N[i] * theta, q[3] += D[i] * theta;
       }
       return q;
     }
@@ -187,7 +191,8 @@ class PlanarRods {
       for (int g = 0; g < 3; ++g) {
         e.shape(g, N, D);
         const auto q = e.field(u, N, D);
-        const double c = std::cos(q[2]), s = std::sin(q[2]), a = q[0] * c + q[1] * s, b = -q[0] * s + q[1] * c;
+        const double c = std::cos(q[2]), s = std::sin(q[2]), a = q[0] * c + q[1] * s,
+                     b = -q[0] * s + q[1] * c;
         const double weight = Element::w[g] * e.length / 2;
         const Eigen::Vector3d force(e.section.EA * (a - e.rest[g][0]), e.section.GA * (b - e.rest[g][1]),
                                     e.section.EI * (q[3] - e.rest[g][2]));
@@ -227,8 +232,10 @@ class PlanarRods {
     Eigen::VectorXd r;
     assemble(p.u, p.factor, M, r);
     r.setZero();
-    if (last) M.row(n) = last->transpose(), r[n] = 1;
-    else M.row(n).setZero(), M(n, n) = 1, r[n] = 1;
+    if (last)
+      M.row(n) = last->transpose(), r[n] = 1;
+    else
+      M.row(n).setZero(), M(n, n) = 1, r[n] = 1;
     return M.partialPivLu().solve(r).normalized();
   }
 
