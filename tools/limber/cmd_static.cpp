@@ -51,7 +51,8 @@ const std::vector<Job>& jobs() {
        {"--steps", "--csv", "--write", "--json", "--report", "--load-steps", "--max-iterations"}},
       {StaticJob::path,
        "--path",
-       {"--branch", "--at", "--csv", "--write", "--json", "--report", "--load-steps", "--max-iterations"}},
+       {"--branch", "--at", "--estimate", "--csv", "--write", "--json", "--report", "--load-steps",
+        "--max-iterations"}},
       {StaticJob::ramp,
        "--ramp",
        {"--at", "--csv", "--write", "--json", "--report", "--load-steps", "--max-iterations"}},
@@ -217,14 +218,14 @@ void add_curve_options(CLI::App& sub, StaticArguments& a) {
       ->group(group);
   sub.add_flag("--path", a.path, "follow the path of equilibria past limit points (arc length), as CSV")
       ->group(group);
-  static const std::map<std::string, sim::Branch> branches = {
-      {"0", sim::Branch::straight},
-      {"1", sim::Branch::one_side},
-      {"-1", sim::Branch::other_side},
-      {"stable", sim::Branch::stable}};
-  sub.add_option("--branch", a.branch,
-                 "leave the path at its first bifurcation: 1 one way, -1 the other; stable: at each, where the "
-                 "fewest directions are unstable")
+  static const std::map<std::string, sim::Branch> branches = {{"0", sim::Branch::straight},
+                                                              {"1", sim::Branch::one_side},
+                                                              {"-1", sim::Branch::other_side},
+                                                              {"stable", sim::Branch::stable}};
+  sub.add_option(
+         "--branch", a.branch,
+         "leave the path at its first bifurcation: 1 one way, -1 the other; stable: at each, where the "
+         "fewest directions are unstable")
       ->transform(CLI::CheckedTransformer(branches))
       ->type_name("1|-1|stable")
       ->group(group);

@@ -155,6 +155,7 @@ Json to_json(const sim::Equilibrium& e) {
                {"circulatory", s.circulatory},
                {"least_pivot", s.least_pivot ? Json(*s.least_pivot) : Json()},
                {"redundant_rows", e.redundant_rows},
+               {"stiffness", e.stiffness ? Json(*e.stiffness) : Json()},
                {"lost", lost_json(s.lost)},
                {"message", e.report.message},
                {"summary", statements(describe(e))},
@@ -173,16 +174,26 @@ Json to_json(const sim::StaticCurve& curve) {
                {"job", to_string(curve.job)},
                {"message", curve.report.message},
                {"lost", lost_json(curve.lost)},
+               {"stiffness", curve.stiffness > 0 ? Json(curve.stiffness) : Json()},
                {"summary", statements(describe(curve))},
                {"events", curve.events},
                {"warnings", curve.warnings},
                {"points", Json::array()}};
+  for (std::size_t i = 0; i < curve.lost_error.size(); ++i)
+    json["lost"][i]["error"] = finite(curve.lost_error[i]);
   for (const sim::CurvePoint& p : curve.points) {
     Json row = {{"time", p.time}, {"unstable_directions", p.negative}};
     if (curve.job == sim::StaticJob::history)
       row.update({{"largest_stress", p.largest_stress}, {"severed", p.severed}});
     else
       row.update({{"load_factor", p.load}, {"point", to_string(p.kind)}});
+    if (curve.job == sim::StaticJob::path) {
+      if (curve.force > 0) row.update({{"force", p.load * curve.force}, {"deflection", p.deflection}});
+      row.update({{"largest_stress", p.largest_stress},
+                  {"stressed", p.stressed},
+                  {"stressed_at", p.stressed_at},
+                  {"safety", finite(p.safety)}});
+    }
     row["probes"] = probes(curve.layout, p.snapshot);
     json["points"].push_back(std::move(row));
   }

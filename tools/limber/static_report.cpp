@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "limber/export/report.h"
+#include "limber/sim/snap.h"
 #include "report_json.h"
 #include "viewer_page.h"
 
@@ -29,6 +30,8 @@ struct StaticPage {
   bool against = false;  // the curve's abscissa is the slider: a history
   Json tables = Json::array();
   std::vector<std::string> warnings;
+  Json plots = Json::array();  // empty: one is made
+  Json marks = Json::array();  // on the slider
 };
 
 // The body or point that goes farthest from where it began.
@@ -100,7 +103,8 @@ void write_page(const StaticPage& c, const std::filesystem::path& file) {
                      {"colour", colour},
                      {"warnings", c.warnings},
                      {"tables", c.tables},
-                     {"plots", Json::array({deflection_curve(c)})},
+                     {"plots", c.plots.empty() ? Json::array({deflection_curve(c)}) : c.plots},
+                     {"marks", c.marks},
                      {"sources", report_sources(c.scene.sources)}};
   result::write_atomically(file, exporting::fill_page(viewer_page(), join_report(head, text.json())));
 }
@@ -154,13 +158,6 @@ std::string file_name(const scene::Scene& scene) {
 }
 
 // Of the only force where nothing else grows with it.
-double only_force(const Model& model, double time, bool weight_grows) {
-  const auto loads = model.point_loads();
-  if (loads.size() != 1 || !model.distributed_loads().empty() || model.wind()) return 0;
-  if (weight_grows && !model.gravity().value(time).isZero(0)) return 0;
-  return loads[0].force.value(time).norm();
-}
-
 void take_axis(sim::StaticJob job, StaticPage& page) {
   page.axis = job == sim::StaticJob::history ? "time"
               : job == sim::StaticJob::path  ? "point of the path"
@@ -180,6 +177,33 @@ void take_points(const sim::StaticCurve& curve, std::size_t count, StaticPage& p
   }
 }
 
+// Force over the deflection of the place where it acts.
+Json path_curve(const sim::StaticCurve& curve, const std::vector<sim::CurvePoint>& points,
+                const std::string& title) {
+  Json x = Json::array(), y = Json::array();
+  for (const sim::CurvePoint& p : points) x.push_back(p.deflection), y.push_back(p.load * curve.force);
+  return {{"title", title},
+          {"x", "deflection along the load [m]"},
+          {"y", "force [N]"},
+          {"points", true},
+          {"curves", Json::array({Json{{"label", title}, {"x", x}, {"y", y}}})}};
+}
+
+void take_path(const sim::StaticCurve& curve, StaticPage& page) {
+  for (std::size_t i = 0; i < curve.points.size(); ++i) {
+    const sim::CurvePoint& p = curve.points[i];
+    if (p.kind == sim::CurvePoint::Kind::regular) continue;
+    const std::string what = p.kind == sim::CurvePoint::Kind::limit ? "limit point" : "bifurcation";
+    page.marks.push_back({{"at", static_cast<double>(i)},
+                          {"name", curve.force > 0 ? fmt::format("{}, {:.5g} N", what, p.load * curve.force)
+                                                   : fmt::format("{}, {:.5g} of the load", what, p.load)}});
+  }
+  if (curve.force == 0) return;
+  page.plots.push_back(path_curve(curve, curve.points, "Force and deflection along the path"));
+  if (!curve.other.empty())
+    page.plots.push_back(path_curve(curve, curve.other, "The other way at the crossing"));
+}
+
 double distance(const result::Snapshot& a, const result::Snapshot& b) {
   double most = 0;
   for (std::size_t i = 0; i < a.points.size(); ++i) most = std::max(most, (a.points[i] - b.points[i]).norm());
@@ -192,10 +216,11 @@ double distance(const result::Snapshot& a, const result::Snapshot& b) {
 
 void write_static_report(const scene::Scene& scene, const sim::Equilibrium& e, const sim::StaticCurve& way,
                          const std::filesystem::path& file) {
-  StaticPage page{scene, e.layout, {}, {}, {}, {}, 0, false, Json::array(), e.warnings};
+  StaticPage page{scene,      e.layout,      {},           {}, {}, {}, 0, false, Json::array(),
+                  e.warnings, Json::array(), Json::array()};
   const std::vector<sim::Statement> found = describe(e);
   page.subtitle = fmt::format("{}: where it comes to rest, by {}", file_name(scene), e.method);
-  page.force = way.job == sim::StaticJob::ramp ? only_force(scene.model, e.time, true) : 0;
+  page.force = way.job == sim::StaticJob::ramp ? sim::only_force(scene.model, e.time, true) : 0;
   // The last point is the rest that was found, whatever way was drawn.
   const std::size_t before = way.points.size() - (way.ok() && !way.points.empty() ? 1 : 0);
   take_points(way, before, page);
@@ -215,11 +240,13 @@ void write_static_report(const scene::Scene& scene, const sim::Equilibrium& e, c
 
 void write_static_report(const scene::Scene& scene, const sim::StaticCurve& curve,
                          const std::filesystem::path& file) {
-  StaticPage page{scene, curve.layout, {}, {}, {}, {}, 0, false, Json::array(), curve.warnings};
+  StaticPage page{scene,          curve.layout,  {},           {}, {}, {}, 0, false, Json::array(),
+                  curve.warnings, Json::array(), Json::array()};
   page.subtitle = fmt::format("{}: {}, by {}", file_name(scene), to_string(curve.job), curve.method);
   if (curve.points.empty()) return;
-  page.force = only_force(scene.model, curve.points[0].time, false);
+  page.force = sim::only_force(scene.model, curve.points[0].time, false);
   take_points(curve, curve.points.size(), page);
+  if (curve.job == sim::StaticJob::path) take_path(curve, page);
   if (!curve.ok()) page.warnings.push_back("it ends early: " + curve.report.message);
   page.tables.push_back(summary_table(describe(curve)));
   write_page(page, file);
@@ -227,7 +254,8 @@ void write_static_report(const scene::Scene& scene, const sim::StaticCurve& curv
 
 void write_static_report(const scene::Scene& scene, const sim::UnloadedShape& shape,
                          const std::filesystem::path& file) {
-  StaticPage page{scene, shape.layout, {}, {}, {}, {}, 0, false, Json::array(), shape.warnings};
+  StaticPage page{scene,          shape.layout,  {},           {}, {}, {}, 0, false, Json::array(),
+                  shape.warnings, Json::array(), Json::array()};
   page.subtitle = fmt::format("{}: its unloaded shape, by chain", file_name(scene));
   take_axis(sim::StaticJob::ramp, page);
   page.steps = {{0, 0, &shape.unloaded, nullptr}, {1, 1, &shape.loaded, nullptr}};

@@ -42,13 +42,6 @@ double diagonal_of(const result::Snapshot& s) {
   return std::max(1e-300, (high - low).norm());
 }
 
-Model with_twice_the_elements(const Model& model) {
-  ModelParts parts = chain::refined(model, 2).parts();
-  for (Beam& beam : parts.beams)  // the published 3R approaches another rod than the given one
-    if (beam.recipe == Recipe::published_3r) beam.recipe = Recipe::consistent_3r;
-  return Model(std::move(parts));
-}
-
 // Richardson, for elements of second order: error(n) − error(2n) = ¾ error(n); from above for better ones.
 // Compared are the nodes that both lines have, and the tips.
 chain::ErrorEstimate estimate_by_doubling(const MethodInfo& method, const Model& model, const RunOptions& run,
@@ -99,6 +92,13 @@ bool asks_closing_reactions(const Model& model) {
 }
 
 }  // namespace
+
+Model with_twice_the_elements(const Model& model) {
+  ModelParts parts = chain::refined(model, 2).parts();
+  for (Beam& beam : parts.beams)  // the published 3R approaches another rod than the given one
+    if (beam.recipe == Recipe::published_3r) beam.recipe = Recipe::consistent_3r;
+  return Model(std::move(parts));
+}
 
 std::vector<std::string> static_notes(const Model& model, Question question) {
   std::vector<std::string> out;

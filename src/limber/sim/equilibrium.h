@@ -89,6 +89,11 @@ struct Stability {
   std::vector<chain::StabilityLoss> lost;  // on the way to the full load
 };
 
+// What was found in words, the same in the terminal, in JSON and in the report: ("stability", "stable").
+struct Statement {
+  std::string label, text;
+};
+
 struct Equilibrium {
   std::string method;
   double time = 0, load = 1;
@@ -99,6 +104,8 @@ struct Equilibrium {
   double refinement = 1;             // so many times the model's elements, for a wanted error
   std::size_t joints = 0, dofs = 0;  // of what was solved
   Stability stability;
+  std::vector<Statement> snap;      // in words, where it loses its stability on the way (chain, one load)
+  std::optional<double> stiffness;  // [N/m] against the only load, at the rest (chain)
   std::vector<articulated::StaticMode> modes;
   std::vector<Reaction> reactions;                     // of supports, joints of the scene, loops and ties
   std::vector<articulated::JointReaction> all_joints;  // of a tree method, inside the beams too
@@ -123,10 +130,6 @@ struct Equilibrium {
 Equilibrium find_equilibrium(const Model& model, const RunOptions& run = {},
                              const StaticOptions& options = {});
 
-// What was found in words, the same in the terminal, in JSON and in the report: ("stability", "stable").
-struct Statement {
-  std::string label, text;
-};
 std::vector<Statement> describe(const Equilibrium& e);
 Statement describe(const chain::StabilityLoss& lost);
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "limber/math/trig.h"
+#include "limber/sim/snap.h"
 #include "limber/sim/static_parts.h"
 
 namespace limber::sim {
@@ -85,6 +86,17 @@ void take_shape(const chain::System& system, chain::Solver& solver, const chain:
   e.fields = chain_fields(system, solver, rest);
 }
 
+// Σ F·du/dλ of the tangent at the rest.
+void take_stiffness(const Model& model, chain::Solver& solver, const chain::Rest& rest, Equilibrium& e) {
+  const double force = only_force(model, e.time, true);
+  if (force == 0) return;
+  chain::PathOptions here;
+  here.max_points = 1;
+  chain::Rest at = rest;
+  const chain::PathReport found = chain::follow(solver, at, here, nullptr);
+  if (const double give = found.points[0].give; give > 0) e.stiffness = force * force / give;
+}
+
 void take_sizes(const chain::Links& links, Equilibrium& e) {
   e.joints = static_cast<std::size_t>(links.count());
   for (int k = 0; k < links.count(); ++k) e.dofs += links.hinge[k] ? 1 : 3;
@@ -121,6 +133,14 @@ void as_it_stands(const Model& model, const StaticOptions& options, Equilibrium&
   if (!e.ok()) return;
   if (options.estimate || options.error > 0) e.error = chain::estimate_error(system, rest, statics);
   take_shape(system, solver, rest, e);
+  take_stiffness(model, solver, rest, e);
+  if (!e.stability.lost.empty() && options.load == 1) {
+    CurveOptions way;
+    way.statics = options, way.shapes = false;
+    way.statics.modes.reset(), way.statics.error = 0, way.statics.estimate = false;
+    const StaticCurve path = equilibrium_path(model, Branch::stable, way);
+    if (path.ok()) e.snap = describe(snap_of(path), path);
+  }
 }
 
 Equilibrium find_by_chain(const Model& model, const RunOptions&, const StaticOptions& options) {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "limber/sim/equilibrium.h"
+#include "limber/sim/snap.h"
 
 namespace limber::sim {
 namespace {
@@ -24,6 +24,25 @@ std::string stability_text(const Equilibrium& e) {
                        : "stable";
 }
 
+// The largest of all beams, and what it takes to bend them further.
+void say_stress(const Equilibrium& e, std::vector<Statement>& out) {
+  if (e.stiffness)
+    out.push_back(
+        {"stiffness", fmt::format("{:.4g} N/mm against the load, at this rest", 1e-3 * *e.stiffness)});
+  if (!e.snap.empty()) return;  // told with the way
+  const BeamRest* beam = nullptr;
+  const SectionForce* most = nullptr;
+  for (const BeamRest& b : e.beams)
+    if (const SectionForce* w = b.worst(); w && (!most || w->stress.combined > most->stress.combined))
+      beam = &b, most = w;
+  if (!most || most->stress.combined == 0) return;
+  out.push_back({"stress", fmt::format("{:.4g} MPa at most, in \"{}\" at {:.3g} of its length{}",
+                                       1e-6 * most->stress.combined, beam->name, most->s,
+                                       std::isfinite(most->safety)
+                                           ? fmt::format("; safety {:.3g} against yield", most->safety)
+                                           : "")});
+}
+
 std::string mode_text(const articulated::StaticMode& m) {
   if (m.eigenvalue >= 0)
     return fmt::format("{:.6g} Hz, moves \"{}\" most", std::sqrt(m.eigenvalue) / (2 * std::numbers::pi),
@@ -34,11 +53,7 @@ std::string mode_text(const articulated::StaticMode& m) {
 
 }  // namespace
 
-Statement describe(const chain::StabilityLoss& lost) {
-  return {lost.limit ? "limit point" : "bifurcation",
-          fmt::format("at {:.8g} of the load, \"{}\" turns most; {} after it", lost.factor, lost.moves,
-                      plural(lost.negative, "unstable direction"))};
-}
+Statement describe(const chain::StabilityLoss& lost) { return describe(lost, 0); }
 
 std::vector<Statement> describe(const Equilibrium& e) {
   std::vector<Statement> out;
@@ -53,7 +68,10 @@ std::vector<Statement> describe(const Equilibrium& e) {
       fmt::format("{} iterations, {:.1e} of the acting forces left over{}", e.report.iterations, e.residual,
                   closed ? fmt::format(", loops and ties open by {:.1e} of the size", e.gap) : ""));
   say("stability", stability_text(e));
-  for (const chain::StabilityLoss& lost : e.stability.lost) out.push_back(describe(lost));
+  for (const Statement& snap : e.snap) out.push_back(snap);
+  if (e.snap.empty())
+    for (const chain::StabilityLoss& lost : e.stability.lost) out.push_back(describe(lost));
+  say_stress(e, out);
   if (e.error.ok)
     say("error", fmt::format("about {:.1e} of the size (most on \"{}\"), {:.1e} at the tips", e.error.largest,
                              e.error.where, e.error.tip));

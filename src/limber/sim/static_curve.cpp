@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "limber/sim/snap.h"
 #include "limber/sim/static_parts.h"
 
 namespace limber::sim {
@@ -67,6 +69,36 @@ StaticCurve load_curve(const Model& model, const RunOptions& run, int steps, Gro
   return out;
 }
 
+namespace {
+
+// The place of the only load, and which way it pushes.
+struct LoadedPlace {
+  const chain::System& system;
+  double time;
+  bool known;
+  Vec3 first = Vec3::Zero();
+  double along(const result::Snapshot& at, bool is_first) {
+    if (!known) return 0;
+    const PointLoad& l = system.model().point_loads()[0];
+    const auto body = static_cast<std::size_t>(l.at.body.value);
+    const Vec3 p = at.positions[body] + at.rotations[body] * l.at.p;
+    if (is_first) first = p;
+    const Vec3 f = l.follows ? Vec3(at.rotations[body] * l.force.value(time)) : l.force.value(time);
+    return (p - first).dot(f.normalized());
+  }
+};
+
+void take_stress(const chain::System& system, chain::Solver& solver, const chain::Rest& rest, CurvePoint& p) {
+  p.safety = INFINITY;
+  for (const chain::Station& s : chain::stresses(system, solver, rest)) {
+    if (!(s.stress.combined > p.largest_stress)) continue;
+    p.largest_stress = s.stress.combined, p.safety = s.safety;
+    p.stressed = system.written().beams()[s.beam].name, p.stressed_at = s.s;
+  }
+}
+
+}  // namespace
+
 StaticCurve equilibrium_path(const Model& model, Branch branch, const CurveOptions& options) {
   chain_method(StaticJob::path, options.statics);
   refuse_past(model, options.statics.time, "a path of equilibria");
@@ -76,31 +108,45 @@ StaticCurve equilibrium_path(const Model& model, Branch branch, const CurveOptio
   how.weight_ramps = !has_loads(model);
   const chain::System system = chain::compile(model, how);
   chain::Solver solver(system.structure()), viewer(system.structure());
-  chain::Rest rest = system.rest();
   StaticCurve out;
   out.job = StaticJob::path, out.method = "chain", out.layout = system.layout();
   out.warnings = static_notes(model, Question::chain_static);
-  chain::PathOptions path;
-  path.statics = chain_options(options.statics);
-  path.branching = branch == Branch::straight ? chain::Branching::straight
-                   : branch == Branch::stable ? chain::Branching::least_unstable
-                                              : chain::Branching::first;
-  path.side = branch == Branch::other_side ? -1 : 1;
-  out.report = solver.solve(rest, 0, path.statics).report;
+  out.force = only_force(model, options.statics.time, how.weight_ramps);
+  chain::Rest rest = system.rest();
+  const chain::StaticOptions statics = chain_options(options.statics);
+  out.report = solver.solve(rest, 0, statics).report;
   if (!out.ok()) return out;
-  const auto note = [&](const chain::PathPoint& at, const chain::Rest& there) {
-    CurvePoint& p = out.points.emplace_back();
-    p.load = at.factor, p.time = options.statics.time, p.negative = at.negative, p.kind = point_kind(at.kind);
-    chain::observe(system, viewer, there, p.snapshot);
-    if (options.shapes) p.fields = chain_fields(system, viewer, there);
-    keep(p, options.shapes);
+  const auto walk = [&](Branch way, bool shapes, std::vector<CurvePoint>& points) {
+    chain::PathOptions path;
+    path.statics = statics;
+    path.branching = way == Branch::straight ? chain::Branching::straight
+                     : way == Branch::stable ? chain::Branching::least_unstable
+                                             : chain::Branching::first;
+    path.side = way == Branch::other_side ? -1 : 1;
+    path.end_stable = way == Branch::stable;
+    LoadedPlace loaded{system, how.time, out.force > 0 && system.model().point_loads()[0].at.body.valid()};
+    chain::Rest at = rest;
+    return chain::follow(solver, at, path, [&](const chain::PathPoint& found, const chain::Rest& there) {
+      CurvePoint& p = points.emplace_back();
+      p.load = found.factor, p.time = how.time, p.negative = found.negative, p.kind = point_kind(found.kind);
+      chain::observe(system, viewer, there, p.snapshot);
+      p.deflection = loaded.along(p.snapshot, points.size() == 1);
+      take_stress(system, viewer, there, p);
+      if (points.size() == 1 && out.force > 0 && found.give > 0)
+        out.stiffness = out.force * out.force / found.give;
+      if (shapes) p.fields = chain_fields(system, viewer, there);
+      keep(p, shapes);
+    });
   };
-  const chain::PathReport report = chain::follow(solver, rest, path, note);
+  const chain::PathReport report = walk(branch, options.shapes, out.points);
   out.lost = report.lost;
   if (!report.reached) {
     out.report.status = result::Status::not_converged;
     out.report.message = report.message;
   }
+  const bool crossed = std::ranges::any_of(report.lost, [](const auto& l) { return !l.limit; });
+  if (options.shapes && crossed)
+    walk(branch == Branch::straight ? Branch::stable : Branch::straight, false, out.other);
   return out;
 }
 
@@ -119,7 +165,18 @@ std::vector<Statement> describe(const StaticCurve& curve) {
                        : fmt::format("{} rests up to {:.6g} of the load", curve.points.size(), last.load)});
   }
   if (!curve.ok()) out.push_back({"ends", curve.report.message});
-  for (const chain::StabilityLoss& lost : curve.lost) out.push_back(describe(lost));
+  if (curve.job == StaticJob::path && !curve.points.empty()) {
+    const std::vector<Statement> snap = describe(snap_of(curve), curve);
+    out.insert(out.begin() + 1, snap.begin(), snap.end());
+  }
+  for (std::size_t i = 0; i < curve.lost.size(); ++i) {
+    Statement one = describe(curve.lost[i], curve.force);
+    if (i < curve.lost_error.size())
+      one.text += std::isfinite(curve.lost_error[i])
+                      ? fmt::format("; error about {:.1e} of the load", curve.lost_error[i])
+                      : "; error not known: twice as many elements go another way";
+    out.push_back(std::move(one));
+  }
   for (const std::string& event : curve.events) out.push_back({"change", event});
   for (const std::string& warning : curve.warnings) out.push_back({"warning", warning});
   return out;

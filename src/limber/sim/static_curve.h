@@ -14,7 +14,11 @@ struct CurvePoint {
   double time = 0;            // [s] whose loads act
   int negative = 0;           // directions in which it would leave
   Kind kind = Kind::regular;  // limit: the load turns here; bifurcation: another branch crosses
-  double largest_stress = 0;  // [Pa] of a history
+  double deflection = 0;      // [m] of the place of the only load, along it, since the first point
+  double largest_stress = 0;  // [Pa] von Mises', of a history or a path
+  std::string stressed;       // the beam of a path's largest stress …
+  double stressed_at = 0;     // … where on it, 0…1 …
+  double safety = 0;          // … and yield stress over it; infinite where it has none
   std::size_t severed = 0;    // branches that have come off, of a history
   result::Snapshot snapshot;  // without `shapes` its scalars alone
   result::Fields fields;
@@ -27,7 +31,12 @@ struct StaticCurve {
   result::SolveReport report;  // not ok: the curve ends early, and why
   result::Layout layout;
   std::vector<CurvePoint> points;
+  std::vector<CurvePoint> other;  // of a path that a branch crosses: the other way there, without poses
+  double force = 0;               // [N] of the only load at factor 1; 0: there are several, or none
+  double stiffness = 0;           // [N/m] against that load at the first point; 0: not known
   std::vector<chain::StabilityLoss> lost;
+  std::vector<double>
+      lost_error;  // of each one's load factor, where an estimate was asked for; NaN: not known
   std::vector<std::string> events;    // of a history: "2 s: beam "limb" is cut …"
   std::vector<std::string> warnings;  // what makes the numbers worth less
   bool ok() const { return report.ok(); }

@@ -59,6 +59,7 @@ Follower follow_state(System compiled, const Options& statics, double time) {
 // What a rest does not look at, and what it moves to close loops and ties.
 std::vector<std::string> static_notes(const Model& model, Question question);
 
+Model with_twice_the_elements(const Model& model);
 bool has_loads(const Model& model);  // beside the weight
 // Throws ModelError where loads grow and a weight stays.
 void refuse_weight(const Model& model, Growth growth, const char* method, double time);
