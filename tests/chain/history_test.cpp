@@ -147,9 +147,10 @@ TEST(Chain, ABranchBreaksAndTheRestGoesOn) {
   for (int i = 0; i <= 10; ++i) ASSERT_TRUE(h.advance_to(i).report.ok());
   ASSERT_EQ(h.severed().size(), 1u);
   EXPECT_EQ(h.severed()[0].beam, "branch");
-  // 6 F L / (w h²) passes 6e-4 at F = 1e-4: half way; the step after is the first that sees it.
-  EXPECT_NEAR(h.severed()[0].time, 6, 1);
-  EXPECT_GT(h.severed()[0].structure.links.count(), 20);
+  // 6 F L / (w h²) passes 6e-4 at F = 1e-4: half way. The lever is shorter by 1e-9 then; the stem twists.
+  EXPECT_NEAR(h.severed()[0].time, 5, 1e-3);
+  EXPECT_EQ(h.severed()[0].s, 0);
+  EXPECT_EQ(h.severed()[0].structure.links.count(), 30);
   // Nothing hangs on the stem any more.
   result::Snapshot shot;
   chain::observe(h.system(), h.solver(), h.rest(), shot);

@@ -231,6 +231,21 @@ TEST(ChainReference, TheErrorEstimateHolds) {
       }
 }
 
+TEST(ChainReference, TheErrorEstimateHoldsOnCoarseMeshes) {
+  // One to four elements: never smaller than the true error by more than a third, nor twice as large.
+  for (const Case& c : cases) {
+    if (std::string(c.name) != "A4" && std::string(c.name) != "A5") continue;
+    for (const int n : {1, 2, 4})
+      c.error(n, Recipe::consistent_3r, [&](const Solved& s, const Vec3& exact) {
+        const auto e = chain::estimate_error(s.system, s.rest, {});
+        ASSERT_TRUE(e.ok);
+        const double ratio = e.tip * s.system.structure().size / (s.tip() - exact).norm();
+        EXPECT_GT(ratio, 2.0 / 3) << c.name << " n = " << n;
+        EXPECT_LT(ratio, 2) << c.name << " n = " << n;
+      });
+  }
+}
+
 TEST(ChainReference, AColumnBucklesAtItsLoads) {
   // Clamped and free: π²EI/4L² under an end load; (9/4) j² EI/L³ under its own weight (A8).
   auto b = unit_cantilever(40, Recipe::consistent_3r);

@@ -16,11 +16,16 @@ Json statements(const std::vector<sim::Statement>& list) {
   return out;
 }
 
+// A key that the object does not have: looking for it, entry by entry, would make long lists quadratic.
+void put(Json& object, const std::string& key, Json value) {
+  object.get_ref<Json::object_t&>().emplace_back(key, std::move(value));
+}
+
 Json finite(double x) { return std::isfinite(x) ? Json(x) : Json(); }
 
 Json probes(const result::Layout& layout, const result::Snapshot& at) {
   Json out = Json::object();
-  for (std::size_t i = 0; i < layout.scalars.size(); ++i) out[layout.scalars[i].name] = at.scalars[i];
+  for (std::size_t i = 0; i < layout.scalars.size(); ++i) put(out, layout.scalars[i].name, at.scalars[i]);
   return out;
 }
 
@@ -30,7 +35,8 @@ Json lines(const result::Layout& layout, const result::Snapshot& at) {
   for (const auto& line : layout.polylines) {
     Json points = Json::array();
     for (int i = 0; i < line.points; ++i) points.push_back(json_of(at.points[next++]));
-    if (line.name.find('.') == std::string::npos) out[line.name] = std::move(points);  // stripes have a dot
+    if (line.name.find('.') == std::string::npos)
+      put(out, line.name, std::move(points));  // stripes have a dot
   }
   return out;
 }
@@ -39,9 +45,10 @@ Json bodies(const sim::Equilibrium& e) {
   Json out = Json::object();
   for (std::size_t i = 0; i < e.layout.frames.size(); ++i) {
     const Quat& q = e.after.rotations[i];
-    out[e.layout.frames[i].name] = {{"position", json_of(e.after.positions[i])},
-                                    {"quaternion", Json::array({q.w(), q.x(), q.y(), q.z()})},
-                                    {"moved", json_of(e.after.positions[i] - e.before.positions[i])}};
+    put(out, e.layout.frames[i].name,
+        {{"position", json_of(e.after.positions[i])},
+         {"quaternion", Json::array({q.w(), q.x(), q.y(), q.z()})},
+         {"moved", json_of(e.after.positions[i] - e.before.positions[i])}});
   }
   return out;
 }
@@ -64,7 +71,7 @@ Json beams(const sim::Equilibrium& e) {
                                   {"force", {finite(s.force.x()), finite(s.force.y()), finite(s.force.z())}},
                                   {"moment", json_of(s.moment)},
                                   {"stress", s.stress.combined}});
-    out[b.name] = std::move(beam);
+    put(out, b.name, std::move(beam));
   }
   return out;
 }
@@ -79,7 +86,7 @@ Json reactions(const sim::Equilibrium& e) {
     Json one = wrench(r.at, r.force, r.moment);
     one["of"] = r.of;
     if (!r.torque.empty()) one["torque"] = r.torque;
-    out[r.name] = std::move(one);
+    put(out, r.name, std::move(one));
   }
   return out;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <unordered_map>
 
 #include "limber/math/trig.h"
 #include "limber/sim/snap.h"
@@ -62,12 +63,22 @@ std::vector<articulated::SpringTension> tensions(const chain::System& system, co
   return out;
 }
 
-std::string kind_of(const Model& model, const std::string& name) {
-  const auto is = [&](const auto& list) {
-    return std::ranges::find(list, name, [](auto& x) { return x.name; }) != list.end();
-  };
-  return is(model.beams()) ? "root" : is(model.ties()) ? "tie" : is(model.loops()) ? "loop" : "joint";
-}
+// What a name is, of many: beam's roots, ties, loops, else joints.
+class Kinds {
+ public:
+  explicit Kinds(const Model& model) {
+    for (const Loop& x : model.loops()) of_[x.name] = "loop";
+    for (const Tie& x : model.ties()) of_[x.name] = "tie";
+    for (const Beam& x : model.beams()) of_[x.name] = "root";
+  }
+  std::string of(const std::string& name) const {
+    const auto found = of_.find(name);
+    return found == of_.end() ? "joint" : found->second;
+  }
+
+ private:
+  std::unordered_map<std::string, const char*> of_;
+};
 
 void take_shape(const chain::System& system, chain::Solver& solver, const chain::Rest& rest, Equilibrium& e) {
   const Model& model = system.written();
@@ -81,8 +92,9 @@ void take_shape(const chain::System& system, chain::Solver& solver, const chain:
   for (const chain::Station& s : stations)
     e.beams[s.beam].sections.push_back({s.s, s.force, s.moment, s.stress, s.safety, s.yields, s.breaks});
   e.out_of_range = chain::out_of_range(system, stations, rest);
+  const Kinds kinds(model);
   for (const chain::Reaction& r : chain::reactions(system, solver, rest))
-    e.reactions.push_back({r.name, kind_of(model, r.name), r.at, r.force, r.moment, {}});
+    e.reactions.push_back({r.name, kinds.of(r.name), r.at, r.force, r.moment, {}});
   e.fields = chain_fields(system, solver, rest);
 }
 
