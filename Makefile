@@ -27,12 +27,12 @@ help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 	@echo "settings: SCENE=$(SCENE) PREFIX=$(PREFIX) JOBS=$(JOBS) TEST_JOBS=$(TEST_JOBS)"
 
-.PHONY: deps deps-test
+.PHONY: deps deps-test deps-python
 deps: ## install the Debian packages that the build needs, if any is missing
 	@scripts/install-deps.sh build
 
-deps-test:
-	@scripts/install-deps.sh test
+deps-test deps-python:
+	@scripts/install-deps.sh $(@:deps-%=%)
 
 .PHONY: build
 build: deps ## build the library and the command (Release)
@@ -51,6 +51,16 @@ test: deps-test ## build all and run every test
 	@$(call configure_with_tests,release)
 	@$(call build,release)
 	@$(call ctest,release)
+	@scripts/test-wheel.sh --if-possible
+
+.PHONY: wheel python
+wheel: deps deps-python ## make the Python package: build/python/dist/limber_sim-*.whl
+	@if [[ ! -e build/release/build.ninja ]]; then cmake --preset release -DLIMBER_TESTS=OFF; fi
+	@scripts/wheel.sh
+
+python: deps deps-python ## make the wheel, install it into build/python/test and run its tests there
+	@if [[ ! -e build/release/build.ninja ]]; then cmake --preset release -DLIMBER_TESTS=OFF; fi
+	@scripts/test-wheel.sh
 
 .PHONY: check test-times
 check: deps-test ## build all and run the tests that the changes since they last passed can affect

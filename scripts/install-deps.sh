@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that limber needs, and only those that are missing.
 #
-#   scripts/install-deps.sh [--check] build|test
+#   scripts/install-deps.sh [--check] build|test|python
 #
-# build: to compile and run. test: build, and what the tests need on top. A package counts as there when dpkg knows it
+# build: to compile and run. python: build, and what a Python package is built with. test: python, and what the tests
+# need on top. A package counts as there when dpkg knows it
 # or when what it provides is found (a compiler from elsewhere, a newer Node.js), so a complete machine needs neither
 # root nor a network. Without root or sudo the missing packages are named and the script ends with 1; --check names
 # them and never installs.
@@ -25,6 +26,12 @@ probe_node() { have node && at_least "$(node --version 2>/dev/null | first_versi
 probe_header() {
   local root
   for root in /usr/include /usr/local/include; do [[ -e $root/$1 ]] && return 0; done
+  return 1
+}
+
+probe_python_header() {
+  local header
+  for header in /usr/include/python3*/Python.h; do [[ -e $header ]] && return 0; done
   return 1
 }
 
@@ -50,10 +57,14 @@ build_packages=(
   "npm|have npm"
   "ca-certificates|-"
 )
+python_packages=(
+  "python3|test -x /usr/bin/python3"
+  "python3-dev|probe_python_header"
+  "python3-venv|/usr/bin/python3 -m ensurepip --version"
+)
 test_packages=(
   "libgtest-dev|probe_header gtest/gtest.h"
   "librapidcheck-dev|probe_header rapidcheck.h"
-  "python3|test -x /usr/bin/python3"
   "python3-vtk9|-"
   "chromium|have chromium"
   "clang-format|have clang-format"
@@ -61,8 +72,9 @@ test_packages=(
 
 case $group in
   build) wanted=("${build_packages[@]}") ;;
-  test) wanted=("${build_packages[@]}" "${test_packages[@]}") ;;
-  *) echo "usage: scripts/install-deps.sh [--check] build|test" >&2; exit 2 ;;
+  python) wanted=("${build_packages[@]}" "${python_packages[@]}") ;;
+  test) wanted=("${build_packages[@]}" "${python_packages[@]}" "${test_packages[@]}") ;;
+  *) echo "usage: scripts/install-deps.sh [--check] build|test|python" >&2; exit 2 ;;
 esac
 
 # The names that dpkg holds as installed, asked for once.

@@ -21,6 +21,7 @@ class Equilibrium {
   const std::vector<double>& q() const { return q_; }
 
  private:
+  friend class StaticSensitivity;  // static_sensitivity.h
   bool search(StaticResult& out);
   bool search(const StaticPart& part, StaticResult& out);
   // Newton at one load level. `last` iterates until rounding stops it.

@@ -205,6 +205,7 @@ class Driver {
     return std::visit([](auto& m) { return m.state.step; }, method_);
   }
   const Conductor* conductor() const { return conductor_.get(); }  // null: nothing to conduct
+  const Variant& method() const { return method_; }
   // Goes on with what these actions of events left.
   void apply(std::span<const Done> actions) {
     std::visit(

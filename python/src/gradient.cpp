@@ -1,0 +1,89 @@
+// Derivatives of rests (sim/static_gradient.h), and what a text of a scene is worth.
+#include <fmt/format.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+
+#include "arrays.h"
+#include "errors.h"
+#include "limber/scene/expression.h"
+#include "limber/sim/static_gradient.h"
+#include "run_options.h"
+#include "scene.h"
+#include "statics.h"
+#include "work.h"
+
+namespace limber::python {
+
+namespace nb = nanobind;
+
+namespace {
+
+class Gradient {
+ public:
+  Gradient(ScenePtr scene, const nb::dict& run, const nb::dict& statics) : scene_(std::move(scene)) {
+    sim::RunOptions options = scene_->scene.run;
+    apply(run, options);
+    const sim::StaticOptions how = static_options(statics);
+    computing([&] {
+      with_places(scene_->scene, [&] {
+        of_.emplace(scene_->scene.model, options, how);
+        return 0;
+      });
+      return 0;
+    });
+  }
+  std::vector<std::pair<std::string, std::string>> columns() const {
+    std::vector<std::pair<std::string, std::string>> out;
+    for (const auto& s : of_->layout().scalars) out.emplace_back(s.name, s.unit);
+    return out;
+  }
+  Array1 values() const { return array_of(of_->rest().scalars); }
+  Array1 derivative(ScenePtr up, ScenePtr down, double delta) {
+    if (!std::isfinite(delta) || delta == 0)
+      throw std::invalid_argument("delta: expected a number that is not zero");
+    return array_of(computing([&] {
+      return with_places(up->scene,
+                         [&] { return of_->derivative(up->scene.model, down->scene.model, delta); });
+    }));
+  }
+
+ private:
+  ScenePtr scene_;
+  std::optional<sim::StaticGradient> of_;
+};
+
+// Value in SI and unit of an expression with the scene's parameters.
+std::pair<double, std::string> evaluate(const CompiledScene& s, const std::string& text) {
+  const auto look_up = [&](std::string_view name, std::string&) -> std::optional<scene::Quantified> {
+    for (const scene::Parameter& p : s.scene.parameters)
+      if (p.name == name) {
+        const auto unit = scene::parse_unit(p.unit).unit;
+        return scene::Quantified{p.value, unit ? unit->dimension : scene::dimension::number, p.unit.empty()};
+      }
+    return std::nullopt;
+  };
+  const auto read = scene::compile_expression(text, look_up, false);
+  if (!read.expression) throw std::invalid_argument(fmt::format("'{}' is no number: {}", text, read.error));
+  return {read.expression->value, scene::si_unit_of(read.expression->dimension)};
+}
+
+}  // namespace
+
+void bind_gradient(nb::module_& m) {
+  nb::class_<Gradient>(m, "StaticGradient",
+                       "Derivatives of a rest; limber.Equilibrium.gradient is what people use.")
+      .def(nb::init<ScenePtr, const nb::dict&, const nb::dict&>(), nb::arg("scene"), nb::arg("options"),
+           nb::arg("statics"))
+      .def_prop_ro("columns", &Gradient::columns)
+      .def_prop_ro("values", &Gradient::values, nb::rv_policy::automatic)
+      .def("derivative", &Gradient::derivative, nb::arg("up"), nb::arg("down"), nb::arg("delta"),
+           "Of every column, by the parameter in which two scenes differ by plus and minus delta.");
+  m.def("evaluate", &evaluate, nb::arg("scene"), nb::arg("text"),
+        "Value in SI and SI unit of an expression with the scene's parameters.");
+}
+
+}  // namespace limber::python

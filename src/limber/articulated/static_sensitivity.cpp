@@ -1,0 +1,136 @@
+#include "limber/articulated/static_sensitivity.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "limber/articulated/equilibrium.h"
+#include "limber/articulated/tangent.h"
+
+namespace limber::articulated {
+
+struct StaticSensitivity::Side {
+  std::vector<double> force;  // (v_count)
+  std::vector<Vec6> gap;      // (loops) −gap, of the rows in their order
+  std::vector<Vec6> locked;   // (locks) where their rows want the coordinates
+};
+
+StaticSensitivity::StaticSensitivity(const System& system, const State& rest, const StaticOptions& options)
+    : system_(system), rest_(rest), workspace_(system), options_(options) {
+  if (!rest.touching.empty())
+    throw std::invalid_argument("what leans on something has no gradient: its contacts may slide or open");
+  const SystemData& s = system_.data();
+  at_ = std::make_unique<Equilibrium>(s, rest_, workspace_.data(), options_);
+  Equilibrium& e = *at_;
+  e.w_.load = options_.load;
+  const std::vector<double> values = e.limit_values(e.q_);
+  for (std::size_t l = 0; l < s.limits.size(); ++l)
+    e.touched_[l] = std::abs(values[l] - s.limits[l].bound) <= 1e-9 * (1 + std::abs(s.limits[l].bound));
+  e.update_servos();
+  e.set_augment();
+  e.assemble(0);  // without the stiffness of the multipliers, which vanishes with the step: they are found
+  e.gaba_.factor(e.K_, true);
+  e.gaba_.solve(e.rhs_, e.scratch_, e.x_);
+  e.lambda_ = e.x_.lambda;
+  e.assemble(0);
+  if (!e.gaba_.factor(e.K_, true) || e.gaba_.directions().moved > 0)
+    throw std::invalid_argument(
+        "no gradient here: the tangent is singular (a limit point, or a direction that nothing holds)");
+}
+
+StaticSensitivity::~StaticSensitivity() = default;
+
+Workspace StaticSensitivity::workspace_of(const System& system) const {
+  Workspace out(system);
+  out.data().load = at_->w_.load;
+  out.data().servo = at_->w_.servo;
+  return out;
+}
+
+StaticSensitivity::Side StaticSensitivity::left_over(const System& system) const {
+  const SystemData& s = system.data();
+  const Equilibrium& e = *at_;
+  const auto same = [&](auto get) { return get(s) == get(e.s_); };
+  if (!same([](const auto& x) { return x.tree.size(); }) ||
+      !same([](const auto& x) { return x.tree.q_count(); }) ||
+      !same([](const auto& x) { return x.loops.size(); }) ||
+      !same([](const auto& x) { return x.limits.size(); }) ||
+      !same([](const auto& x) { return x.drives.size(); }) ||
+      !same([](const auto& x) { return x.motions.size(); }))
+    throw std::invalid_argument("the parameter changes what the structure is made of: there is no gradient");
+  Workspace workspace = workspace_of(system);
+  WorkspaceData& w = workspace.data();
+  const std::vector<double> still(s.tree.v_count(), 0.0);
+  evaluate(s, e.q_.data(), still.data(), e.t_, {0, 0, 0}, w);
+  multibody::BlockSystem geometry(s.tree, e.pattern_);
+  geometry.length = e.K_.length;
+  multibody::set_kinematics(e.q_.data(), w.links, geometry);
+  std::vector<LoopState> loops(s.loops.size());
+  place_loops(s, e.q_.data(), w.links, loops);
+  put_loop_rows(s, loops, geometry);
+  Side out;
+  out.gap.assign(s.loops.size(), Vec6::Zero());
+  for (std::size_t l = 0; l < loops.size(); ++l) out.gap[l] = -loops[l].gap;
+  for (std::size_t k = 0; k < s.limits.size(); ++k) {
+    const Limit& limit = s.limits[k];
+    if (!e.touched_[k] || limit.loop < 0) continue;
+    const int row = add_limit_row(s, limit, loops[limit.loop], geometry);
+    if (row >= 0) out.gap[limit.loop][row] = limit.bound - limit_coordinate(s, limit, e.q_.data(), &loops);
+  }
+  std::vector<Vec6> F(s.tree.size());
+  for (int i = 0; i < s.tree.size(); ++i) {
+    const Mat3& R = w.links[i].X_WM.R;
+    F[i] << R * w.wrench[i].head<3>(), R * w.wrench[i].tail<3>();
+  }
+  multibody::subtract_loop_forces(geometry, e.lambda_.data(), F.data());
+  out.force.resize(s.tree.v_count());
+  multibody::jacobian_transpose_times(geometry, F.data(), out.force.data());
+  for (std::size_t k = 0; k < out.force.size(); ++k) out.force[k] += w.tau[k];
+
+  out.locked.assign(e.locks_.size(), Vec6::Zero());
+  std::vector<int> rows(e.locks_.size(), 0);
+  std::vector<double> wanted = e.q_;
+  for (const CompiledMotion& m : s.motions) {
+    const multibody::Link& link = s.tree[m.link];
+    double rates[6];
+    prescribed(m, link, e.t_, wanted.data() + link.q, rates);
+    const auto given = wanted.begin() + link.q;
+    if (has_rotation_vector(link.kind) &&
+        !std::equal(given, given + multibody::coordinate_count(link.kind), e.q_.begin() + link.q))
+      throw std::invalid_argument("the parameter turns a given motion in space: there is no gradient");
+    const int lock = e.lock_index_[m.link];
+    if (!has_rotation_vector(link.kind))
+      for (int k = 0; k < link.dofs; ++k) out.locked[lock][k] = given[k];
+    rows[lock] = link.dofs;
+  }
+  for (std::size_t k = 0; k < s.limits.size(); ++k)
+    if (const Limit& limit = s.limits[k]; e.touched_[k] && limit.loop < 0) {
+      const int lock = e.lock_index_[limit.link];
+      out.locked[lock][rows[lock]++] = limit.bound;
+    }
+  return out;
+}
+
+StaticSensitivity::Moved StaticSensitivity::move(const System& up, const System& down, double delta) {
+  Equilibrium& e = *at_;
+  const Side a = left_over(up), b = left_over(down);
+  const double scale = 1 / (2 * delta);
+  e.rhs_.clear();
+  for (std::size_t k = 0; k < a.force.size(); ++k) e.rhs_.tau[k] = scale * (a.force[k] - b.force[k]);
+  for (std::size_t l = 0; l < a.gap.size(); ++l) e.rhs_.g[l] = scale * (a.gap[l] - b.gap[l]);
+  if (!a.gap.empty()) {  // as the tangent has ρ GᵀG
+    std::vector<Vec6> scaled = e.rhs_.g;
+    for (std::size_t l = 0; l < scaled.size(); ++l)
+      scaled[l].array() *= -augment_weights(e.s_, static_cast<int>(l), e.K_.loops[l], e.augment_).array();
+    multibody::subtract_loop_forces(e.K_, scaled.data(), e.rhs_.wrench.data());
+  }
+  for (std::size_t l = 0; l < e.locks_.size(); ++l) e.locks_[l].g = scale * (a.locked[l] - b.locked[l]);
+  e.gaba_.solve(e.rhs_, e.scratch_, e.x_);
+  if (e.circulatory_) e.complete_step(0);
+  Moved out{rest_, rest_};
+  multibody::integrate(e.s_.tree, e.q_.data(), e.x_.a.data(), delta, out.up.q.data());
+  multibody::integrate(e.s_.tree, e.q_.data(), e.x_.a.data(), -delta, out.down.q.data());
+  return out;
+}
+
+}  // namespace limber::articulated

@@ -1,0 +1,13 @@
+// What touches in a state, by name.
+#pragma once
+
+#include <vector>
+
+#include "limber/articulated/statics.h"
+
+namespace limber::articulated {
+
+// With the forces of the last step; empty before the first.
+std::vector<TouchReaction> touches(const System& system, const State& state);
+
+}  // namespace limber::articulated
