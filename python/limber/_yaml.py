@@ -10,7 +10,7 @@ from typing import Any
 
 # What the reader takes as it stands, inside of braces too; all else goes into quotes.
 _PLAIN = re.compile(r"[A-Za-z_(=.][A-Za-z0-9_ .*/+()=^<>-]*[A-Za-z0-9_)]|[A-Za-z_]")
-_WORDS = {"true", "false", "null", "yes", "no", "on", "off", "~"}
+_WORDS = {"true", "false", "null", "~"}
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 

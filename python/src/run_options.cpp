@@ -160,8 +160,11 @@ nb::object object_of(const OptionValue& value) {
 
 void apply(const nb::dict& given, sim::RunOptions& options) {
   if (given.contains("method")) apply_one("method", given["method"], options);  // the others belong to it
-  for (const auto& [key, value] : given)
-    if (const std::string name = text_of(key, "options"); name != "method") apply_one(name, value, options);
+  for (const auto& [key, value] : given) {
+    std::string name = text_of(key, "options");
+    if (name.ends_with('_')) name.pop_back();  // from_: Python has a word of its own there
+    if (name != "method") apply_one(name, value, options);
+  }
   sim::validate(options);
 }
 

@@ -355,7 +355,7 @@ void bind_simulation(nb::module_& m) {
   nb::class_<Simulation>(m, "Stepper", "A simulation that is stepped; limber.Simulation is what people use.")
       .def(nb::init<ScenePtr, const nb::dict&>(), nb::arg("scene"), nb::arg("options"))
       .def("step", &Simulation::step, "One step of the scene's size.")
-      .def("steps_on", &Simulation::step_many, nb::arg("count"), "So many steps.")
+      .def("step", &Simulation::step_many, nb::arg("count"), "So many steps.")
       .def("seconds_of", &Simulation::seconds_of, nb::arg("count"), "What so many steps take without Python.")
       .def_prop_ro("time", &Simulation::time, "[s]")
       .def_prop_ro("steps", &Simulation::steps, "Finished.")

@@ -44,7 +44,7 @@ def beam_scene(rng: random.Random) -> limber.Scene:
         "probes": ["arm.tip.position"],
     }  # fmt: skip
     if rng.random() < 0.5:
-        tree["springs"] = {"s": {"a": "arm.tip", "at": [0.3, 0.1, 0.4], "stiffness": "=k", "length": 0.1}}
+        tree["springs"] = {"s": {"between": ["arm.tip", {"on": "world", "at": [0.3, 0.1, 0.4]}], "stiffness": "=k", "rest_length": 0.1}}
     if not tree.get("springs"):
         del tree["parameters"]["k"]
     return limber.Scene(tree)

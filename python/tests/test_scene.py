@@ -34,7 +34,7 @@ def test_parameters_and_keys_by_path(arm: str) -> None:
     assert scene.parameters["length"].value == 0.4 and scene.parameters["pull"].unit == "N"
     scene.set({"sections.blade.height": "2 mm", "beams.arm.elements": 4})
     assert scene["sections"]["blade"]["rectangle"]["height"] == "2 mm"
-    assert len(scene.static().points["arm"]) == len(limber.Scene(arm).static().points["arm"]) - 4
+    assert len(scene.static().points["arm"]) == len(limber.Scene(arm).static().points["arm"]) - 8
     with pytest.raises(limber.SceneError, match="did you mean"):
         limber.Scene(arm).set(lenght=1).check()
     with pytest.raises(KeyError):

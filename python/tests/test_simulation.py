@@ -37,26 +37,16 @@ def test_arrays_show_the_moment_and_are_no_copies(arm: str) -> None:
 
 
 def test_poses_of_ten_thousand_bodies() -> None:
-    scene = limber.Scene({"linkages": {"c": {"links": 10_000, "length": 100.0, "from": [0, 0, 0], "to": [100, 0, 0]}}})
-    scene = limber.scenes.sprung_chain if not _reads(scene) else scene
-    sim = scene.simulate()
+    sim = limber.scenes.bicycle_chain.set(links=10_000).simulate()
     sim.step()
     first = sim.poses
     begin = time.perf_counter()
     for _ in range(100):
         again = sim.poses
     took = (time.perf_counter() - begin) / 100
-    assert np.shares_memory(first, again)
-    # Copying 560 kB would take some 50 microseconds; a loaded machine gets its share.
-    assert took < 1e-4
-
-
-def _reads(scene: limber.Scene) -> bool:
-    try:
-        scene.check()
-    except limber.SceneError:
-        return False
-    return True
+    assert len(first) >= 10_000 and np.shares_memory(first, again)
+    # Copying 560 kB would take some 50 microseconds and more; a loaded machine gets its share.
+    assert took < 5e-5
 
 
 def test_saved_states_go_on_bit_for_bit(arm: str) -> None:
@@ -99,13 +89,13 @@ def test_what_touches_is_told() -> None:
     sim = limber.Scene(
         {
             "bodies": {"ball": {"sphere": "5 cm", "mass": 1, "at": [0, 0, 0.05]}},
-            "contact": {"planes": {"floor": {"normal": [0, 0, 1]}}, "friction": 0.5},
+            "contact": {"planes": [{"at": [0, 0, 0]}], "friction": 0.5},
             "run": {"step": "2 ms"},
         }
     ).simulate()
     sim.step(200)
     (contact,) = sim.contacts
-    assert {contact.a, contact.b} == {"ball", "floor"}
+    assert "ball" in (contact.a, contact.b)
     assert abs(contact.force[2]) == pytest.approx(9.80665, rel=1e-3) and abs(contact.normal[2]) == pytest.approx(1)
     sim.grab("ball", [0, 0, 1], stiffness=1000, damping=50)
     sim.step(500)
@@ -114,27 +104,20 @@ def test_what_touches_is_told() -> None:
 
 
 def test_events_are_told_and_end_it() -> None:
-    sim = limber.Scene(
+    scene = limber.Scene(
         {
             "bodies": {"ball": {"sphere": "5 cm", "mass": 1}},
             "probes": ["ball.position"],
-            "events": {"low": {"when": "ball.position.z < -0.1 m", "stop": True}},
+            "events": {"low": {"when": {"reads": "ball.position.z", "below": "-0.1 m"}, "stop": True}},
             "run": {"step": "10 ms"},
         }
     )
-    sim = sim.simulate() if _can(sim) else None
-    if sim is None:
-        pytest.fail("the scene of the test is wrong")
+    sim = scene.simulate()
     sim.step(1000)
     assert sim.over and sim["ball.position.z"] == pytest.approx(-0.1, abs=1e-9)
     time_of_end = sim.time
     sim.step()
     assert sim.time == time_of_end == pytest.approx((0.2 / 9.80665) ** 0.5, rel=1e-9) and "low" in sim.events[0]
-
-
-def _can(scene: limber.Scene) -> bool:
-    scene.check()
-    return True
 
 
 def test_two_threads_do_not_share_one(arm: str) -> None:

@@ -52,7 +52,7 @@ def test_it_says_what_the_command_says(arm: str, tmp_path: Path) -> None:
 
 def test_arrays_cannot_be_written_to(arm: str) -> None:
     rest = limber.Scene(arm).static()
-    for array in (rest.poses, rest.points["hub"], rest.beams["arm"].force, rest.stress["arm"], rest.reactions["arm"].at):
+    for array in (rest.poses, rest.points["hub"], rest.beams["arm"].force, rest.stress["arm"], rest.reactions["motor"].at):
         assert array.dtype == np.float64
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
