@@ -35,6 +35,11 @@ namespace {
 
 struct Contact {
   articulated::TouchReaction touch;
+  // As the scene has it: names in sentences stand in quotes.
+  static std::string plain(const std::string& name) {
+    return name.size() > 1 && name.front() == '"' && name.back() == '"' ? name.substr(1, name.size() - 2)
+                                                                        : name;
+  }
 };
 
 class Simulation {
@@ -338,8 +343,8 @@ Array<n> look_at(nb::handle self, const std::vector<double>& numbers, const std:
 
 void bind_simulation(nb::module_& m) {
   nb::class_<Contact>(m, "Contact", "A place where two things touch.")
-      .def_prop_ro("a", [](const Contact& c) { return c.touch.a; })
-      .def_prop_ro("b", [](const Contact& c) { return c.touch.b; })
+      .def_prop_ro("a", [](const Contact& c) { return Contact::plain(c.touch.a); })
+      .def_prop_ro("b", [](const Contact& c) { return Contact::plain(c.touch.b); })
       .def_prop_ro(
           "at", [](const Contact& c) { return array_of(c.touch.at); }, "In the world [m].",
           nb::rv_policy::automatic)

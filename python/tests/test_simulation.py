@@ -31,7 +31,7 @@ def test_arrays_show_the_moment_and_are_no_copies(arm: str) -> None:
     assert np.shares_memory(before, now) and np.array_equal(before, now) and not np.array_equal(kept, now)
     assert not now.flags.writeable and not now.flags.owndata
     state = sim.state
-    assert state.positions.shape == state.velocities.shape and state.time == sim.time
+    assert len(state.velocities) == sim.dofs <= len(state.positions) and state.time == sim.time
     del sim
     assert np.all(np.isfinite(now))  # what it looks at lives as long
 
@@ -96,7 +96,7 @@ def test_what_touches_is_told() -> None:
     sim.step(200)
     (contact,) = sim.contacts
     assert "ball" in (contact.a, contact.b)
-    assert abs(contact.force[2]) == pytest.approx(9.80665, rel=1e-3) and abs(contact.normal[2]) == pytest.approx(1)
+    assert abs(contact.force[2]) == pytest.approx(9.81, rel=1e-3) and abs(contact.normal[2]) == pytest.approx(1)
     sim.grab("ball", [0, 0, 1], stiffness=1000, damping=50)
     sim.step(500)
     assert sim.contacts == [] and sim.poses[0, 2] > 0.5
@@ -117,7 +117,7 @@ def test_events_are_told_and_end_it() -> None:
     assert sim.over and sim["ball.position.z"] == pytest.approx(-0.1, abs=1e-9)
     time_of_end = sim.time
     sim.step()
-    assert sim.time == time_of_end == pytest.approx((0.2 / 9.80665) ** 0.5, rel=1e-9) and "low" in sim.events[0]
+    assert sim.time == time_of_end == pytest.approx((0.2 / 9.81) ** 0.5, rel=1e-9) and "low" in sim.events[0]
 
 
 def test_two_threads_do_not_share_one(arm: str) -> None:

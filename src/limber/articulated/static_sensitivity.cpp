@@ -47,7 +47,8 @@ Workspace StaticSensitivity::workspace_of(const System& system) const {
   return out;
 }
 
-StaticSensitivity::Side StaticSensitivity::left_over(const System& system) const {
+StaticSensitivity::Side StaticSensitivity::left_over(const System& system,
+                                                     const std::vector<double>& q) const {
   const SystemData& s = system.data();
   const Equilibrium& e = *at_;
   const auto same = [&](auto get) { return get(s) == get(e.s_); };
@@ -61,12 +62,12 @@ StaticSensitivity::Side StaticSensitivity::left_over(const System& system) const
   Workspace workspace = workspace_of(system);
   WorkspaceData& w = workspace.data();
   const std::vector<double> still(s.tree.v_count(), 0.0);
-  evaluate(s, e.q_.data(), still.data(), e.t_, {0, 0, 0}, w);
+  evaluate(s, q.data(), still.data(), e.t_, {0, 0, 0}, w);
   multibody::BlockSystem geometry(s.tree, e.pattern_);
   geometry.length = e.K_.length;
-  multibody::set_kinematics(e.q_.data(), w.links, geometry);
+  multibody::set_kinematics(q.data(), w.links, geometry);
   std::vector<LoopState> loops(s.loops.size());
-  place_loops(s, e.q_.data(), w.links, loops);
+  place_loops(s, q.data(), w.links, loops);
   put_loop_rows(s, loops, geometry);
   Side out;
   out.gap.assign(s.loops.size(), Vec6::Zero());
@@ -75,7 +76,7 @@ StaticSensitivity::Side StaticSensitivity::left_over(const System& system) const
     const Limit& limit = s.limits[k];
     if (!e.touched_[k] || limit.loop < 0) continue;
     const int row = add_limit_row(s, limit, loops[limit.loop], geometry);
-    if (row >= 0) out.gap[limit.loop][row] = limit.bound - limit_coordinate(s, limit, e.q_.data(), &loops);
+    if (row >= 0) out.gap[limit.loop][row] = limit.bound - limit_coordinate(s, limit, q.data(), &loops);
   }
   std::vector<Vec6> F(s.tree.size());
   for (int i = 0; i < s.tree.size(); ++i) {
@@ -89,47 +90,64 @@ StaticSensitivity::Side StaticSensitivity::left_over(const System& system) const
 
   out.locked.assign(e.locks_.size(), Vec6::Zero());
   std::vector<int> rows(e.locks_.size(), 0);
-  std::vector<double> wanted = e.q_;
+  std::vector<double> wanted = q;
   for (const CompiledMotion& m : s.motions) {
     const multibody::Link& link = s.tree[m.link];
     double rates[6];
     prescribed(m, link, e.t_, wanted.data() + link.q, rates);
     const auto given = wanted.begin() + link.q;
     if (has_rotation_vector(link.kind) &&
-        !std::equal(given, given + multibody::coordinate_count(link.kind), e.q_.begin() + link.q))
+        !std::equal(given, given + multibody::coordinate_count(link.kind), q.begin() + link.q))
       throw std::invalid_argument("the parameter turns a given motion in space: there is no gradient");
     const int lock = e.lock_index_[m.link];
     if (!has_rotation_vector(link.kind))
-      for (int k = 0; k < link.dofs; ++k) out.locked[lock][k] = given[k];
+      for (int k = 0; k < link.dofs; ++k)
+        out.locked[lock][k] = given[k] - q[static_cast<std::size_t>(link.q + k)];
     rows[lock] = link.dofs;
   }
   for (std::size_t k = 0; k < s.limits.size(); ++k)
     if (const Limit& limit = s.limits[k]; e.touched_[k] && limit.loop < 0) {
       const int lock = e.lock_index_[limit.link];
-      out.locked[lock][rows[lock]++] = limit.bound;
+      out.locked[lock][rows[lock]++] = limit.bound - limit_coordinate(s, limit, q.data(), nullptr);
     }
   return out;
 }
 
-StaticSensitivity::Moved StaticSensitivity::move(const System& up, const System& down, double delta) {
+// x: rates of the coordinates by p, from the differences of two sides.
+void StaticSensitivity::solve(const Side& up, const Side& down, double delta, bool forces,
+                              std::vector<double>& rates) {
   Equilibrium& e = *at_;
-  const Side a = left_over(up), b = left_over(down);
   const double scale = 1 / (2 * delta);
   e.rhs_.clear();
-  for (std::size_t k = 0; k < a.force.size(); ++k) e.rhs_.tau[k] = scale * (a.force[k] - b.force[k]);
-  for (std::size_t l = 0; l < a.gap.size(); ++l) e.rhs_.g[l] = scale * (a.gap[l] - b.gap[l]);
-  if (!a.gap.empty()) {  // as the tangent has ρ GᵀG
+  if (forces)
+    for (std::size_t k = 0; k < up.force.size(); ++k) e.rhs_.tau[k] = scale * (up.force[k] - down.force[k]);
+  for (std::size_t l = 0; l < up.gap.size(); ++l) e.rhs_.g[l] = scale * (up.gap[l] - down.gap[l]);
+  if (!up.gap.empty()) {  // as the tangent has ρ GᵀG
     std::vector<Vec6> scaled = e.rhs_.g;
     for (std::size_t l = 0; l < scaled.size(); ++l)
       scaled[l].array() *= -augment_weights(e.s_, static_cast<int>(l), e.K_.loops[l], e.augment_).array();
     multibody::subtract_loop_forces(e.K_, scaled.data(), e.rhs_.wrench.data());
   }
-  for (std::size_t l = 0; l < e.locks_.size(); ++l) e.locks_[l].g = scale * (a.locked[l] - b.locked[l]);
+  for (std::size_t l = 0; l < e.locks_.size(); ++l) e.locks_[l].g = scale * (up.locked[l] - down.locked[l]);
   e.gaba_.solve(e.rhs_, e.scratch_, e.x_);
   if (e.circulatory_) e.complete_step(0);
+  for (std::size_t k = 0; k < rates.size(); ++k) rates[k] += e.x_.a[k];
+}
+
+StaticSensitivity::Moved StaticSensitivity::move(const System& up, const System& down, double delta) {
+  const Equilibrium& e = *at_;
+  std::vector<double> rates(e.s_.tree.v_count(), 0.0);
   Moved out{rest_, rest_};
-  multibody::integrate(e.s_.tree, e.q_.data(), e.x_.a.data(), delta, out.up.q.data());
-  multibody::integrate(e.s_.tree, e.q_.data(), e.x_.a.data(), -delta, out.down.q.data());
+  const auto go = [&] {
+    multibody::integrate(e.s_.tree, e.q_.data(), rates.data(), delta, out.up.q.data());
+    multibody::integrate(e.s_.tree, e.q_.data(), rates.data(), -delta, out.down.q.data());
+  };
+  if (!e.s_.loops.empty() || !e.locks_.empty()) {
+    solve(left_over(up, e.q_), left_over(down, e.q_), delta, false, rates);
+    go();
+  }
+  solve(left_over(up, out.up.q), left_over(down, out.down.q), delta, true, rates);
+  go();
   return out;
 }
 

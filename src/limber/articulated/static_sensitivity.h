@@ -6,6 +6,9 @@
 // forces and one solve, O(n), and serves all outputs. What p changes is told by two systems, of p ± δ;
 // central differences of forces at a fixed place have no iteration in them, so their error is δ²'s and
 // rounding's alone. Loads without a potential are completed as the search does (static_circulatory.cpp).
+//
+// Rows of loops are those of loops that are closed. So the coordinates first go where p ± δ closes them, and
+// what is left over is looked at there.
 #pragma once
 
 #include <memory>
@@ -35,8 +38,9 @@ class StaticSensitivity {
   Workspace workspace_of(const System& system) const;
 
  private:
-  struct Side;  // what is left over at the rest, of another system
-  Side left_over(const System& system) const;
+  struct Side;  // what is left over of another system
+  Side left_over(const System& system, const std::vector<double>& q) const;
+  void solve(const Side& up, const Side& down, double delta, bool forces, std::vector<double>& rates);
 
   System system_;
   State rest_;
