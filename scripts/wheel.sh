@@ -53,5 +53,5 @@ trap 'rm -rf "$raw"' EXIT
 PATH="$PWD/$venv/bin:$PATH" LIMBER_TESTS=$tests LIMBER_BACKENDS="$PWD/$backends" \
   CMAKE_BUILD_PARALLEL_LEVEL=$jobs "$venv/bin/pip" wheel . --quiet --disable-pip-version-check --no-deps \
   --no-build-isolation --config-settings=build-dir=build/release --config-settings=cmake.args=-GNinja -w "$raw"
-PATH="$PWD/$venv/bin:$PATH" "$venv/bin/python" -m auditwheel --quiet repair --strip "$raw"/limber_sim-*.whl -w "$wheels"
+PATH="$PWD/$venv/bin:$PATH" "$venv/bin/python" -m auditwheel repair --strip "$raw"/limber_sim-*.whl -w "$wheels" >/dev/null 2>&1
 ls -l "$wheels" | awk 'NR > 1 {printf "limber: %s, %.1f MB\n", $9, $5 / 1e6}'

@@ -163,7 +163,7 @@ def test_fifty_parameters_cost_less_than_three_searches() -> None:
         begin = time.process_time()
         found = rest.gradient(f"b{n - 1}.tip.position.z", wrt=[f"p{i}" for i in range(n)])
         took = time.process_time() - begin
-        assert np.all(found > 0)
+        assert np.all(np.isfinite(found))
         return took
 
     print(min(gradient() for _ in range(2)) / min(search() for _ in range(3)))
