@@ -51,7 +51,6 @@ test: deps-test ## build all and run every test
 	@$(call configure_with_tests,release)
 	@$(call build,release)
 	@$(call ctest,release)
-	@scripts/test-wheel.sh --if-possible
 
 .PHONY: wheel python
 wheel: deps deps-python ## make the Python package: build/python/dist/limber_sim-*.whl

@@ -297,6 +297,18 @@ class Answers(CommandTest):
         self.assertGreater(float(limits[0]["load_factor"]), float(limits[1]["load_factor"]))
         self.assertEqual(float(table[-1]["load_factor"]), 1)
 
+    def test_errors_of_limit_loads(self):
+        # Of the first limit point, against 32 times the elements; the estimate is Richardson's, good to a third here.
+        def limit(elements, *options):
+            out = self.expect(DONE, "static", str(SCENES / "arch.yaml"), "--path", "--set", f"elements={elements}", "--json", *options)
+            return next(lost for lost in json.loads(out.stdout)["lost"] if lost["kind"] == "limit")
+
+        exact = limit(320)["factor"]
+        for elements in (10, 20):
+            found = limit(elements, "--estimate")
+            error = abs(found["factor"] - exact)
+            self.assertLess(abs(found["error"] - error), error / 3, elements)
+
     def test_plain_solve_snaps_through(self):
         answer = json.loads(limber("static", SCENES / "arch.yaml", "--json").stdout)
         self.assertTrue(answer["ok"])

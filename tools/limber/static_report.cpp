@@ -109,11 +109,12 @@ void write_page(const StaticPage& c, const std::filesystem::path& file) {
   result::write_atomically(file, exporting::fill_page(viewer_page(), join_report(head, text.json())));
 }
 
-// Of what it leans on.
+// Of what it leans on: the force on what can move, whichever is told first.
 result::Touches touches_of(const sim::Equilibrium& e) {
   result::Touches out;
   for (const sim::Reaction& r : e.reactions)
-    if (r.of == "contact") out.push_back({-1, -1, r.at, r.force});
+    if (r.of == "contact")
+      out.push_back({-1, -1, r.at, r.name.starts_with("a plane") ? Vec3(-r.force) : r.force});
   return out;
 }
 

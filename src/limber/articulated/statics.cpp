@@ -9,6 +9,7 @@
 #include "limber/articulated/equilibrium.h"
 #include "limber/articulated/static_parts.h"
 #include "limber/articulated/tangent.h"
+#include "limber/articulated/touches.h"
 
 namespace limber::articulated {
 
@@ -402,17 +403,6 @@ std::vector<SpringTension> spring_tensions(const System& system, const State& st
 }
 
 namespace {
-
-std::vector<TouchReaction> touch_reactions(const SystemData& s, const std::vector<double>& touching) {
-  std::vector<TouchReaction> out;
-  for (std::size_t k = 0; k < touching.size(); k += State::touching_width) {
-    const double* x = touching.data() + k;
-    const auto name = [&](int side) { return s.contacts.name_of(s.model, static_cast<int>(x[side])); };
-    out.push_back(
-        {name(0), name(1), Vec3(x[3], x[4], x[5]), Vec3(x[6], x[7], x[8]), Vec3(x[9], x[10], x[11])});
-  }
-  return out;
-}
 
 StaticResult settle(const System& system, State& state, Workspace& workspace, const StaticOptions& options,
                     const std::vector<int>* ends, std::unique_ptr<multibody::SmallMotion>* motion) {

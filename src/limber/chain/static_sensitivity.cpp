@@ -27,7 +27,7 @@ StaticSensitivity::Moved StaticSensitivity::move(const System& up, const System&
   t_.resize(n), delta_.resize(n), gap_.resize(a.gap.size());
   for (std::size_t k = 0; k < n; ++k) t_[k] = -scale * (a.r[k] - b.r[k]);
   for (std::size_t k = 0; k < gap_.size(); ++k) gap_[k] = scale * (a.gap[k] - b.gap[k]);
-  solver_.tangent().solve(system_.structure(), solver_.balance(), t_, gap_, delta_, dlambda_);
+  solver_.tangent().solve(system_.structure(), t_, gap_, delta_, dlambda_);
   for (std::size_t k = 0; k < n; ++k) t_[k] = solver_.balance().R[k].transpose() * delta_[k];
   Moved out{rest_, rest_};
   advance(system_.structure().links, out.up.shape, t_, delta);

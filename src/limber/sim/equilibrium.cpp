@@ -68,12 +68,6 @@ chain::ErrorEstimate estimate_by_doubling(const MethodInfo& method, const Model&
   return out;
 }
 
-void refuse_estimate(const Model& model, const StaticOptions& options) {
-  if (model.beams().empty())
-    throw std::invalid_argument("estimate: there is no beam whose elements could be made smaller");
-  refuse_past(model, options.time, "an estimate of the error");
-}
-
 void warn(const Model& model, Question question, Equilibrium& e) {
   if (!e.ok()) return;
   if (!e.report.warning.empty()) e.warnings.push_back(e.report.warning);
@@ -92,6 +86,12 @@ bool asks_closing_reactions(const Model& model) {
 }
 
 }  // namespace
+
+void refuse_estimate(const Model& model, const StaticOptions& options) {
+  if (model.beams().empty())
+    throw std::invalid_argument("estimate: there is no beam whose elements could be made smaller");
+  refuse_past(model, options.time, "an estimate of the error");
+}
 
 Model with_twice_the_elements(const Model& model) {
   ModelParts parts = chain::refined(model, 2).parts();

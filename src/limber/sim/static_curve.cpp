@@ -99,7 +99,7 @@ void take_stress(const chain::System& system, chain::Solver& solver, const chain
 
 }  // namespace
 
-StaticCurve equilibrium_path(const Model& model, Branch branch, const CurveOptions& options) {
+static StaticCurve path_once(const Model& model, Branch branch, const CurveOptions& options) {
   chain_method(StaticJob::path, options.statics);
   refuse_past(model, options.statics.time, "a path of equilibria");
   refuse_without_potential(model);
@@ -147,6 +147,28 @@ StaticCurve equilibrium_path(const Model& model, Branch branch, const CurveOptio
   const bool crossed = std::ranges::any_of(report.lost, [](const auto& l) { return !l.limit; });
   if (options.shapes && crossed)
     walk(branch == Branch::straight ? Branch::stable : Branch::straight, false, out.other);
+  return out;
+}
+
+// Of limit points and bifurcations, as long as twice the elements meet the same ones: Richardson, for
+// elements of second order.
+static std::vector<double> errors_of_losses(const StaticCurve& curve, const StaticCurve& fine) {
+  std::vector<double> out(curve.lost.size(), NAN);
+  for (std::size_t i = 0; i < std::min(out.size(), fine.lost.size()); ++i) {
+    if (curve.lost[i].limit != fine.lost[i].limit) break;
+    out[i] = 4.0 / 3 * std::abs(curve.lost[i].factor - fine.lost[i].factor);
+  }
+  return out;
+}
+
+StaticCurve equilibrium_path(const Model& model, Branch branch, const CurveOptions& options) {
+  CurveOptions plain = options;
+  plain.statics.estimate = false;
+  if (options.statics.estimate) refuse_estimate(model, options.statics);
+  StaticCurve out = path_once(model, branch, plain);
+  plain.shapes = false;
+  if (options.statics.estimate && out.ok())
+    out.lost_error = errors_of_losses(out, path_once(with_twice_the_elements(model), branch, plain));
   return out;
 }
 

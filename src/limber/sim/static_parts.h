@@ -60,6 +60,9 @@ Follower follow_state(System compiled, const Options& statics, double time) {
 std::vector<std::string> static_notes(const Model& model, Question question);
 
 Model with_twice_the_elements(const Model& model);
+// Throws std::invalid_argument where there are no elements, or a past.
+void refuse_estimate(const Model& model, const StaticOptions& options);
+
 bool has_loads(const Model& model);  // beside the weight
 // Throws ModelError where loads grow and a weight stays.
 void refuse_weight(const Model& model, Growth growth, const char* method, double time);
