@@ -30,7 +30,9 @@ set(LIMBER_PUBLIC_HEADERS
   result/hand.h
   result/recording.h
   result/report.h
+  result/files.h
   result/snapshot.h
+  result/touch.h
   elastic/beam_links.h
   elastic/joint_law.h
   elastic/pseudo_rigid_body.h

@@ -174,7 +174,7 @@ check(any("it runs to 0.104 s" in w for w in json.loads(out)["warnings"]), f"tim
 # Options of `static` that a mode does not honour are refused by name.
 file = FOLDER / "static.yaml"
 file.write_text("limber: 1\n" + beam())
-for arguments in (["--ramp", "4", "--all"], ["--path", "--estimate"], ["--until", "1", "--at", "1"], ["--inverse", "--modes", "2"],
+for arguments in (["--ramp", "4", "--all"], ["--until", "1", "--at", "1"], ["--inverse", "--modes", "2"],
                   ["--solver", "linear_12", "--report", "r.html"], ["--method", "articulated", "--csv", "c.csv"],
                   ["--method", "thread", "--steps", "3"], ["--method", "chain", "--modes", "3"], ["--path", "--ramp", "4"]):
     code, out, err = run("static", file, *arguments)

@@ -32,7 +32,7 @@ struct StaticArguments {
   bool estimate = false, inverse = false, path = false;
   double error = 0, until = -1;
   int ramp = 0, steps = 50, increments = 1;
-  sim::Branch branch = sim::Branch::straight;
+  int branch = 0;  // a sim::Branch
 };
 
 // What a job is asked for by, and which other options it honours; every other one that is given is refused.
@@ -159,8 +159,9 @@ int curve(const scene::Scene& scene, const StaticArguments& a, StaticJob job,
   const sim::CurveOptions options{statics, !a.report.empty()};
   const sim::StaticCurve c =
       job == StaticJob::history ? sim::static_history(scene.model, a.until, a.steps, options)
-      : job == StaticJob::path  ? sim::equilibrium_path(scene.model, a.branch, options)
-                               : sim::load_curve(scene.model, scene.run, a.ramp, sim::Growth::loads, options);
+      : job == StaticJob::path
+          ? sim::equilibrium_path(scene.model, sim::Branch{static_cast<std::int8_t>(a.branch)}, options)
+          : sim::load_curve(scene.model, scene.run, a.ramp, sim::Growth::loads, options);
   put_json(a, to_json(c));
   put_rows(a, to_csv(c), describe(c));
   if (!a.report.empty() && !c.points.empty()) {
@@ -218,10 +219,7 @@ void add_curve_options(CLI::App& sub, StaticArguments& a) {
       ->group(group);
   sub.add_flag("--path", a.path, "follow the path of equilibria past limit points (arc length), as CSV")
       ->group(group);
-  static const std::map<std::string, sim::Branch> branches = {{"0", sim::Branch::straight},
-                                                              {"1", sim::Branch::one_side},
-                                                              {"-1", sim::Branch::other_side},
-                                                              {"stable", sim::Branch::stable}};
+  static const std::map<std::string, int> branches = {{"0", 0}, {"1", 1}, {"-1", -1}, {"stable", 2}};
   sub.add_option(
          "--branch", a.branch,
          "leave the path at its first bifurcation: 1 one way, -1 the other; stable: at each, where the "
