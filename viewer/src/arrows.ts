@@ -31,6 +31,7 @@ export class Arrows {
   // places: x, y, z and a force, one after the other; size: of the picture [m].
   show(places: Float32Array, size: number): void {
     const n = Math.floor(places.length / 6);
+    if (n === 0 && this.count === 0) return;
     if (n > this.shafts.instanceMatrix.count) this.grow(n);
     for (let k = 0; k < n; ++k) this.largest.value = Math.max(this.largest.value, Math.hypot(...places.subarray(6 * k + 3, 6 * k + 6)));
     const longest = share * size;
