@@ -121,6 +121,7 @@ def narrow_written(case):
 
 ORDERS = {"euler": 1, "implicit_euler": 1, "midpoint": 2, "sdirk": 2, "gauss": 4, "sdirk4": 4, "rk4": 4}
 MOST_HALVINGS = 5  # of the step; a disagreement stands only at the shortest
+LEAST_HALVINGS = 2  # before a step counts as too long for any answer
 SETTLED = 1e-9     # of the size: what iterations of steps leave over
 
 
@@ -197,8 +198,9 @@ class Ladder:
         step = self.scene["run"]["step"] / 2 ** self.halvings
         try:
             answer = self.machine.ask(self.scene, "run articulated", "--integrator", self.name, "--step", step)
+            self.check_split(answer)
         except Failed:
-            if self.halvings >= 2:
+            if self.halvings >= LEAST_HALVINGS:
                 raise
             self.tables, self.moves = [], []
             return
@@ -207,6 +209,14 @@ class Ladder:
             self.moves.append(distance(*self.tables[-2:]))
         if self.halvings == MOST_HALVINGS and (len(self.tables) < 3 or self.rate() > 0.8):
             raise Unclear(f"{self.name} does not converge yet")
+
+    def check_split(self, answer):
+        """A run that was split more often than it has steps is none at its step: no order shows in halving that."""
+        splits = answer.more["substeps"] / answer.more["steps"]
+        if splits > 1:
+            if splits > 4 ** LEAST_HALVINGS:
+                self.halvings = LEAST_HALVINGS
+            raise Failed(f"{self.name} splits its steps")
 
     def rate(self):
         """What a halved step leaves of the move: by its order or, where that does not show yet, as found."""

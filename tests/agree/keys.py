@@ -63,6 +63,8 @@ def matters(scene, question, path):
         return False  # it hangs, however heavy
     if section == "bodies" and rest and path[1] == "base":
         return False  # it hangs at its centre of mass
+    if section == "controllers" and key == "target":  # cut all the time it asks for the most, whatever the target
+        return "limits" not in entry
     if section == "couplings":  # within its play it does nothing
         return "backlash" not in entry
     if section == "bushings":

@@ -164,6 +164,30 @@ TEST(Loops, AndrewsSqueezer) {
 }
 
 // Two seconds: later on the motion is too sensitive (see the reference's own uncertainty).
+// Two rails on hinges along the rung between them: where both stand alike the rung's length has no gradient,
+// so that what pushes one rail alone meets an infinite force. No step may say that it is done and leave
+// everything where it was.
+TEST(Loops, LadderPushedOnOneSideMovesOrFails) {
+  const scene::Scene scene = scene::load(LIMBER_TEST_DATA "/ladder-pushed-on-one-side.yaml");
+  for (const Integrator by : {Integrator::euler, Integrator::implicit_euler, Integrator::midpoint,
+                              Integrator::sdirk, Integrator::gauss, Integrator::sdirk4, Integrator::rk4}) {
+    articulated::Options options;
+    options.integrator = by;
+    const System system = articulated::compile(scene.model, options);
+    State state = system.rest();
+    articulated::Workspace workspace(system);
+    for (int k = 0; k < 5; ++k) {
+      const State before = state;
+      const auto report = articulated::step(system, state, workspace, 2e-3);
+      if (!report.ok()) {
+        EXPECT_FALSE(report.message.empty());
+        break;
+      }
+      EXPECT_NE(state.q, before.q) << "done without a motion, integrator " << static_cast<int>(by);
+    }
+  }
+}
+
 TEST(Loops, CoupledPendulums) {
   const Problem p = coupled_pendulums();
   check_order(p, {{Integrator::rk4, 40, 32, 4},

@@ -541,6 +541,12 @@ SolveReport step(const System& system, State& state, Workspace& workspace, doubl
   }
   if (!good) {  // parts of it may have succeeded
     std::swap(state, w.before);
+    if (report.ok()) {  // whoever gave up knew no reason
+      report.status = Status::not_converged;
+      report.time = t0;
+      report.message =
+          fmt::format("at t = {:.9g} s: the step does not converge; a smaller step may help", t0);
+    }
     return report;
   }
   report.worst.clear();  // of attempts that failed before one succeeded

@@ -432,7 +432,9 @@ bool Stepper::solve_chosen(const Stage& stage) {
 // False: the forces are no answer, the step is to be halved. Where that has not helped often enough the best
 // that was found is taken, and told.
 bool Stepper::accept(const ContactReport& found) {
-  if (!found.converged && (depth_ < deepest_for_forces || !(found.residual < worst_taken))) return false;
+  if (!found.converged && (depth_ < deepest_for_forces || !(found.residual < worst_taken)))
+    return fail(Status::not_converged, state_.t,
+                "the forces of what touches do not converge; a smaller step may help", -1);
   if (!found.converged)
     result::add_warning(report_,
                         "contact forces of a step did not converge: the report tells their residual");

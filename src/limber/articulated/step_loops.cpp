@@ -69,6 +69,12 @@ bool Stepper::factor_at_end() {
 
 // Makes v_end obey the loops at q_end.
 bool Stepper::project_velocities() {
+  return find_velocities() ||
+         fail(Status::not_converged, state_.t,
+              "no velocity obeys the loops: they contradict each other in this pose", -1);
+}
+
+bool Stepper::find_velocities() {
   Blocks& b = *w_.blocks;
   double previous = 0;
   for (int round = 0; round < 30; ++round) {
@@ -169,7 +175,7 @@ bool Stepper::assemble() {
     multibody::integrate(tree_, w_.q_end.data(), b.x.a.data(), share, w_.q_mid.data());
     std::swap(w_.q_end, w_.q_mid);
   }
-  if (!project_velocities()) return fail(Status::not_converged, state_.t, "no velocity obeys the loops", -1);
+  if (!project_velocities()) return false;
   state_.q = w_.q_end;
   state_.v = w_.v_end;
   return true;

@@ -129,6 +129,7 @@ class Stepper {
   void set_block_rhs(bool euler, bool same_pose = true);
   bool close_positions(double h, double velocity_share);
   bool project_velocities();
+  bool find_velocities();
   bool factor_at_end();
   void note_redundant_rows();
   bool leave_contradicting_rows_out(double t, double h);
