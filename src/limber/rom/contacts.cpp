@@ -1,6 +1,7 @@
 // What touches, and the joints' limits: three rows a contact on the velocities of ends and free bodies, one
 // row a limit. With A⁻¹ of every object their motion is u = free + W λ, W = J A⁻¹ Jᵀ (Andrews et al., section
-// 6). A gap is closed in a step at most: u_n + gap/h ≥ 0; an overlap is taken back by a fifth a step.
+// 6). A gap is closed in a step at most: u_n + gap/h ≥ 0; an overlap is taken back by a fifth a step, and
+// by 0.5 % of the smaller body's size.
 //
 // A limit's row moves by what the ends move and by its own compliance with the ends held: W_ll + c_ll/h², so
 // that a joint at its stop stiffens the ends as it does in the whole mechanism.
@@ -18,6 +19,7 @@ namespace {
 
 using contact::ContactPoint;
 
+constexpr double most_taken_back = 0.005;  // of the smaller of two bodies, in a step
 constexpr double noted_overlap = 0.01;  // of the smaller of two bodies: more than this at the start is told
 
 class Contacts {
@@ -57,7 +59,7 @@ class Contacts {
       const ContactRow& row = w_.rows[c];
       w_.mu[c] = row.friction;
       const Vec3 u = velocity(row), before = velocity_before(row);
-      const double push = row.gap >= 0 ? row.gap / h_ : std::max(0.2 * row.gap / h_, -1e3 * s_.size);
+      const double push = row.gap >= 0 ? row.gap / h_ : -taken_back(row) / h_;
       double normal = u[0] + push;
       if (row.limit < 0 && s_.restitution > 0)
         normal = contact::with_restitution(normal, before[0], s_.restitution, bounce_threshold());
@@ -112,6 +114,13 @@ class Contacts {
   std::string name_of(int solid) const {
     const BodyId body = s_.collidables[solid].body;
     return body.valid() ? "\"" + s_.model.bodies()[body.value].name + "\"" : "a plane";
+  }
+  // Of an overlap, in a step. Where the nearest face of a mesh jumps it is deep at once: all of it would be
+  // a shot.
+  double taken_back(const ContactRow& row) const {
+    const double fifth = 0.2 * -row.gap;
+    if (row.limit >= 0) return fifth;
+    return std::min(fifth, most_taken_back * std::min(size_of(row.solid_a), size_of(row.solid_b)));
   }
   double bounce_threshold() const { return 2 * h_ * s_.model.gravity().value(state_.t).norm(); }
 
