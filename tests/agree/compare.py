@@ -145,8 +145,18 @@ def left_by_iterations(machine, scene, question, base, options):
     """{probe: how far the answer is from that of iterations which go on to rounding}: they end far below a step's own error."""
     if question != "run articulated" or scene["run"].get("integrator") == "euler":  # rk4: limits are sdirk's
         return {}
+    return differences(base, tightened(machine, scene, options))
+
+
+def tightened(machine, scene, options=()):
+    """The answer of iterations that go on to rounding."""
     tight = {**scene, "run": {**scene["run"], "tolerance": 1e-13}}
-    return differences(base, groups(machine.ask(tight, question, *options), scene))
+    return groups(machine.ask(tight, "run articulated", *options), scene)
+
+
+def taken_back(grouped, back):
+    """Of a scene written differently: in the first one's words."""
+    return {n: (q, e, [back(q, e, row) for row in rows]) for n, (q, e, rows) in grouped.items()} if back else grouped
 
 
 def allowed(machine, scene, question, base, rng, size, options=()):

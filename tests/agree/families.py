@@ -55,6 +55,10 @@ def check_written(machine, case):
         except Failed as failure:
             if scene.get("ties") and question.startswith("run"):  # of a beam that does not stretch: nearly dependent, and said
                 continue
+            if "contradict each other" in str(failure):  # and says so: ladders pushed on one side (docs/agreement.md)
+                raise Unclear("a pose in which loops lose a row") from None
+            if way == "denser" and "the integrator itself" in str(failure):  # what it loses is looked at in every frame
+                continue
             raise Disagreement(f"{way}, {question}: fails", str(failure)) from None
         theirs = compare.groups(other, new.scene)
         d = compare.differences(base, theirs, new.back, new.every)
@@ -63,7 +67,9 @@ def check_written(machine, case):
             here = {n: limit[n] + gap(answer) * s for n, s in scale.items()}
         elif new.discrete and way != "split" and question.startswith("run"):
             here = after_refinement(machine, case, new, base, theirs, here)
-        elif touches(scene, question) and not new.exact and any(not x <= here[n] for n, x in d.items()):
+        elif not new.exact and question == "run articulated" and exceeds(d, here):
+            here = after_iterations(machine, new, theirs, here)
+        if touches(scene, question) and not new.exact and not (new.discrete and way != "split") and exceeds(d, here):
             here = after_refinement(machine, case, new, base, theirs, here)
         report(way, question, d, here, scale)
         if (answer.more.get("least_pivot") or 0) > 1e-6 and other.more["stable"] != answer.more["stable"]:
@@ -78,7 +84,18 @@ def gap(answer):
 
 def touches(scene, question):
     """Bodies touch: a corner that lands a rounding sooner is taken in another part of the step, within the step's own error."""
-    return "contact" in scene and question == "run articulated"
+    return "contact" in scene and question in ("run articulated", "run rom")
+
+
+def exceeds(found, limit):
+    return any(not d <= limit[n] for n, d in found.items())
+
+
+def after_iterations(machine, new, theirs, limit):
+    """What the other's own iterations leave over: `limit` knows those of the first answer."""
+    tight = compare.tightened(machine, new.scene, new.options)
+    left = compare.differences(compare.taken_back(theirs, new.back), tight, new.back)
+    return {n: limit[n] + 10 * left.get(n, 0) for n in limit}
 
 
 def after_refinement(machine, case, new, base, theirs, limit):

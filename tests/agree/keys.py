@@ -46,7 +46,7 @@ def matters(scene, question, path):
     flat = any(1 in l.get("axis", ()) for l in scene.get("loops", {}).values()) or "ladders" in scene
     if flat and section in ("gravity", "loads"):  # a component across its plane moves nothing
         return False
-    if section in ("gravity", "loads") and scene.get("ties") and any(b.get("planar") for b in scene["beams"].values()):
+    if section in ("gravity", "loads", "bodies") and scene.get("ties") and any(b.get("planar") for b in scene["beams"].values()):
         return False  # held at both ends in the one plane in which it bends
     if section == "gravity":
         return any(not is_held(scene, b) for b in scene["bodies"]) or any(s in scene for s in ("beams", *kinds.SHORT_FORMS))
@@ -63,7 +63,7 @@ def matters(scene, question, path):
         return False  # it hangs, however heavy
     if section == "bodies" and rest and path[1] == "base":
         return False  # it hangs at its centre of mass
-    if section == "controllers" and key == "target":  # cut all the time it asks for the most, whatever the target
+    if section == "controllers":  # cut all the time it asks for the most, whatever it would
         return "limits" not in entry
     if section == "couplings":  # within its play it does nothing
         return "backlash" not in entry
