@@ -133,14 +133,15 @@ def is_driven(scene, joint):
 
 
 def part_of(scene, body):
-    """All bodies that joints, springs and loops tie to one."""
+    """All bodies that joints, springs and loops tie to one, but not through what is held."""
     ties = [{j["child"], j.get("parent", "world")} for j in scene["joints"].values()]
     ties += [{l["a"], l["b"]} for l in scene.get("loops", {}).values()]
     ties += [set(named(s, None)) for s in scene.get("springs", {}).values()]
+    held = {"world", *(n for n in scene["bodies"] if is_held(scene, n))}
     part = {body}
-    while more := [t for t in ties if part & t - {"world"} and t - part - {"world"}]:
+    while more := [t for t in ties if part & t - held and t - part - held]:
         part.update(*more)
-        part.discard("world")
+        part -= held
     return part
 
 
