@@ -129,6 +129,8 @@ KNOWN = [
     ("articulated", "run", "bodies:\n  upper: {sphere: 3 cm, at: [0.2, 0, 0]}\n  ball: {sphere: 3 cm, at: [0, 0, 5],\n    velocity: [1, 0, 0]}\njoints:\n"
      "  shoulder: {type: revolute, child: upper, at: [0, 0, 0], stiffness: 1,\n    velocity: 2}\n"
      "run: {time: 0.02, step: 1 ms, from: static}\n", "velocity", "at rest has no velocities"),
+    ("adaptive", "run", arm(more="events:\n  fast: {when: {reads: energy.kinetic, above: 1 J}, stop: true}\n") + PLAIN,
+     "fast: {when", "does not tell"),
     ("thread", "run", beam(more="contact: {friction: 0.5, planes: [{at: [0, 0, -1]}]}\n")
      + "run: {time: 0.02, step: 1 ms, from: static}\n", "contact", "contact"),
 ]

@@ -54,22 +54,31 @@ bool Conductor::is_needed(const Model& model) {
   return !model.events().empty() || !model.controllers().empty();
 }
 
+std::vector<Problem> Conductor::objections(const Model& model, const result::Layout& layout,
+                                           const char* method) {
+  std::vector<Problem> out;
+  const auto look_for = [&](const std::string& column, Problem where) {
+    if (column_of(layout, column) >= 0) return;
+    where.message = fmt::format("a run by method {} does not tell \"{}\"", method, column);
+    out.push_back(std::move(where));
+  };
+  for (const Event& e : model.events())
+    if (!e.reads.empty()) look_for(e.reads, {"event", e.name, "when", ""});
+  for (const Controller& c : model.controllers())
+    if (what_it_reads(model.parts(), c) == ControllerReads::samples)
+      look_for(c.reads, {"controller", c.name, "reads", ""});
+  return out;
+}
+
 Conductor::Conductor(const Model& model, const result::Layout& layout, const char* method)
     : events_(model.events().begin(), model.events().end()),
       controllers_(model.controllers().begin(), model.controllers().end()) {
-  std::vector<Problem> problems;
-  const auto find = [&](const char* kind, const std::string& name, const char* field,
-                        const std::string& column) {
-    const int found = column_of(layout, column);
-    if (found < 0)
-      problems.push_back(
-          {kind, name, field, fmt::format("a run by method {} does not tell \"{}\"", method, column)});
-    return found;
-  };
+  if (auto problems = objections(model, layout, method); !problems.empty())
+    throw ModelError(std::move(problems));
   for (const Event& e : events_) {
     Watch w;
     w.timed = e.reads.empty();
-    if (!w.timed) w.column = find("event", e.name, "when", e.reads);
+    if (!w.timed) w.column = column_of(layout, e.reads);
     watches_.push_back(w);
   }
   for (std::size_t c = 0; c < controllers_.size(); ++c) {
@@ -77,10 +86,9 @@ Conductor::Conductor(const Model& model, const result::Layout& layout, const cha
     if (what_it_reads(model.parts(), controllers_[c]) != ControllerReads::samples) continue;
     Sampler s;
     s.control = static_cast<int>(c);
-    s.column = find("controller", controllers_[c].name, "reads", controllers_[c].reads);
+    s.column = column_of(layout, controllers_[c].reads);
     samplers_.push_back(s);
   }
-  if (!problems.empty()) throw ModelError(std::move(problems));
   snapshot_.resize(layout);
 }
 

@@ -7,6 +7,7 @@
 
 #include "limber/sim/closing.h"
 #include "limber/sim/conductor.h"
+#include "limber/sim/driver.h"
 #include "limber/sim/method_table.h"
 #include "limber/sim/option_table.h"
 #include "limber/sim/static_parts.h"
@@ -70,11 +71,19 @@ struct Compiled {
   std::optional<CompiledSizes> sizes;
 };
 
+// What events and sampled controllers read are columns of a run that is made.
+std::vector<Problem> objections_of_conductor(const Model& model, RunOptions options, const MethodInfo& method) {
+  options.method = method.method, options.from_static = false;
+  return Conductor::objections(model, method.make(model, options).layout(), method.name());
+}
+
 // What its own compile says against the model, and else its sizes.
 Compiled compiled(const Model& model, const RunOptions& options, const MethodInfo& method) {
   Compiled out;
   try {
     out.sizes = method.compile(model, options);
+    if (out.sizes && method.make && Conductor::is_needed(model))  // else it is too long a way
+      out.against = objections_of_conductor(model, options, method);
   } catch (const ModelError& error) {
     out.against = error.problems();
   } catch (const std::invalid_argument& error) {
