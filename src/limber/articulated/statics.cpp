@@ -323,12 +323,13 @@ bool Equilibrium::report_done(StaticResult& out) {
   return true;
 }
 
-// Forces left over at q_ with the multipliers at hand.
+// Forces left over at q_ with the multipliers at hand. Where nothing acts, those of rounding are no share of
+// anything.
 double Equilibrium::measure_at() {
   assemble(0);
   double acting = 0;
   const double left = leftover(acting);
-  return std::max(acting > 0 ? left / acting : 0, gap());
+  return std::max(acting > rounding_of_forces() ? left / acting : 0, gap());
 }
 
 // ρ of the size of the stiffness that stands on the diagonal.

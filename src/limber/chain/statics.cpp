@@ -14,6 +14,7 @@ namespace {
 
 constexpr double largest_turn = 0.7;  // [rad] of a joint in one iteration
 constexpr double on_the_way = 1e-4;   // residual of load steps before the last
+constexpr double rounding = 1e-14;    // of a joint's moment per radian: no moments are known better
 
 double largest(const std::vector<Vec3>& v) {
   double most = 0;
@@ -39,6 +40,7 @@ Rest at_rest(const Structure& s) {
 }
 
 Solver::Solver(const Structure& s) : s_(&s) {
+  for (const Vec3& k : s.links.stiffness) stiffest_ = std::max(stiffest_, k.maxCoeff());
   now_.resize(s.links.count());
   trial_.resize(s.links.count());
 }
@@ -57,9 +59,9 @@ void Solver::measure(const Balance& b, const Ties& ties) {
     const double r = b.r[k].norm();
     if (!(r <= most)) most = r, worst_ = k;
   }
-  // A structure without load: nothing to compare with but its own stiffness.
+  // Where nothing acts, what is left over of rounding is no share of anything.
   force_ = std::max(b.scale, 1e-300);
-  residual_ = most == 0 ? 0 : most / force_;
+  residual_ = most == 0 || force_ <= rounding * stiffest_ ? 0 : most / force_;
   gap_size_ = ties.worst_gap() / s_->size;
 }
 

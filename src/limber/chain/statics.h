@@ -86,6 +86,7 @@ class Solver {
   std::vector<Vec3> t_, delta_, next_, body_;
   std::vector<double> gap_, dlambda_, next_lambda_;
   double residual_ = 0, gap_size_ = 0, force_ = 0;
+  double stiffest_ = 0;  // of all joints [N·m/rad]
   int iterations_ = 0, worst_ = -1;
 };
 
