@@ -54,9 +54,29 @@ void compile_joints(SystemData& s) {
   }
 }
 
-// Reach: from the joint to the far corner of the box around all that hangs on it, as the scene starts, over
-// that of the box around its link alone (with the joints it carries). Inertia: the root of SᵀIS of all that
-// hangs on it, stiff, over that of the link alone.
+// A ball around places; however the world is turned it is the same one.
+struct Ball {
+  Vec3 centre = Vec3::Zero();
+  double radius = -1;  // negative: of nothing
+
+  void extend(const Ball& other) {
+    const Vec3 d = other.centre - centre;
+    const double apart = d.norm();
+    if (other.radius < 0 || apart + other.radius <= radius) return;
+    if (radius < 0 || apart + radius <= other.radius) {
+      *this = other;
+      return;
+    }
+    const double both = 0.5 * (apart + radius + other.radius);
+    centre += (both - radius) / apart * d;
+    radius = both;
+  }
+  double farthest(const Vec3& from) const { return (centre - from).norm() + radius; }
+};
+
+// Reach: from the joint to the far side of a ball around all that hangs on it, as the scene starts, over
+// the farthest that its own link has (its centre of mass, the joints it carries). Inertia: the root of SᵀIS
+// of all that hangs on it, stiff, over that of the link alone.
 void set_weights(SystemData& s) {
   constexpr double largest = 1e7;  // a row of ten million links; roots of rounding are larger
   const int n = s.tree.size();
@@ -65,27 +85,23 @@ void set_weights(SystemData& s) {
   std::vector<multibody::LinkMotion> links(n);
   const std::vector<double> rest(s.tree.v_count(), 0.0);
   multibody::kinematics(s.tree, s.q0.data(), rest.data(), links);
-  std::vector<Eigen::AlignedBox3d> box(n), own(n);
+  std::vector<Ball> around(n);
+  std::vector<double> size(n, 0.0);  // [m] of the link alone
   std::vector<Inertia> inertia(n);
-  const auto far = [](const Eigen::AlignedBox3d& b, const Vec3& from) {
-    double most = 0;
-    for (int corner = 0; corner < 8; ++corner)
-      most = std::max(most, (b.corner(static_cast<Eigen::AlignedBox3d::CornerType>(corner)) - from).norm());
-    return most;
-  };
   for (int i = n - 1; i >= 0; --i) {
     const multibody::Link& link = s.tree[i];
     const Pose& X = links[i].X_WM;
+    const Vec3 com = X * link.inertia.com();
     inertia[i] += link.inertia;
-    own[i].extend(X.p);
-    own[i].extend(Vec3(X * link.inertia.com()));
-    box[i].extend(own[i]);
+    size[i] = std::max(size[i], (com - X.p).norm());
+    around[i].extend({X.p, 0});
+    around[i].extend({com, 0});
     if (link.parent >= 0) {
       inertia[link.parent] += inertia[i].in_frame(links[i].X_PM);
-      box[link.parent].extend(box[i]);
-      own[link.parent].extend(X.p);
+      around[link.parent].extend(around[i]);
+      size[link.parent] = std::max(size[link.parent], (X.p - links[link.parent].X_WM.p).norm());
     }
-    const double size = far(own[i], X.p), reach = far(box[i], X.p);
+    const double reach = around[i].farthest(X.p);
     const multibody::Subspace S = multibody::motion_subspace(link, s.q0.data() + link.q);
     for (int k = 0; k < link.dofs; ++k) {
       double& w = s.weight[link.v + k];
@@ -93,7 +109,7 @@ void set_weights(SystemData& s) {
       if (s.options.weights == Weights::inertia)
         w = std::sqrt(column.dot(inertia[i].momentum(column)) / column.dot(link.inertia.momentum(column)));
       else if (is_rotational(link.kind, k))
-        w = reach / size;
+        w = reach / size[i];
       if (!(w >= 1 && w < largest)) w = 1;  // a link without size or inertia of its own, but for rounding
     }
   }
