@@ -17,6 +17,8 @@ from machine import Disagreement, Failed, Refused, Unclear
 
 # Written differently, same physics
 
+FREE = 1e-9  # a pivot of a rest, of the stiffness there: what a hinge with nothing on it has
+
 
 def draw_written(rng, number):
     question, scene = asked.draw_asked(rng)
@@ -74,6 +76,8 @@ def check_written(machine, case):
             here = {n: limit[n] + play(answer, size) * s for n, s in scale.items()}
         if touches(scene, question) and not new.exact and not (new.discrete and way != "split") and exceeds(d, here):
             here = after_refinement(machine, case, new, base, theirs, here)
+        if exceeds(d, here) and rests_anywhere(machine, scene, question):
+            raise Unclear("a rest with a direction that nothing holds")
         report(way, question, d, here, scale)
         if (answer.more.get("least_pivot") or 0) > 1e-6 and other.more["stable"] != answer.more["stable"]:
             raise Disagreement(f"{way}, {question}: stable or not")
@@ -88,6 +92,17 @@ def gap(answer):
 def play(answer, size):
     """Of a beam held at both ends that does not stretch: if its ends are off by g of its length its middle turns by 2 √g, in both answers."""
     return 4 * math.sqrt(max(answer.columns["adaptive.loop_gap"]) / size) if "adaptive.loop_gap" in answer.columns else 0.0
+
+
+def rests_anywhere(machine, scene, question):
+    """Of a rest, or a run that starts at one: nothing holds it along some direction, and where along it it ends is the way's choice."""
+    if question.startswith("run") and scene["run"].get("from") != "static":
+        return False
+    try:
+        rest = machine.ask(scene, "static articulated")
+    except (Refused, Failed):
+        return False
+    return rest.more["least_pivot"] is not None and abs(rest.more["least_pivot"]) < FREE
 
 
 def touches(scene, question):
