@@ -38,6 +38,10 @@ struct World {
     articulated::energy(system, state, w);  // places the links
     return w.data().links[link(name)].X_WM * system.data().tree[link(name)].X_MB;
   }
+  Vec3 centre(const std::string& name) {  // of mass
+    articulated::energy(system, state, w);
+    return w.data().links[link(name)].X_WM * system.data().tree[link(name)].inertia.com();
+  }
   Vec3 velocity(const std::string& name) {
     const Pose X = pose(name);
     const auto& m = w.data().links[link(name)];

@@ -307,8 +307,10 @@ void Stepper::touch_at_stage(int iteration) {
       find_gaps_at_end(pair, first);
       for (std::size_t i = first; i < c.end.size(); ++i) put_where_the_gap_goes(c.end[i]);
     }
+    // An iterate may be so deep inside a mesh that no side is to be seen any more.
+    const bool found = c.end.size() > first;
     for (; k < c.now.size() && (c.now[k].a < pair.a || (c.now[k].a == pair.a && c.now[k].b <= pair.b)); ++k) {
-      if (pair.smooth) continue;
+      if (found) continue;
       c.end.push_back(c.now[k]);
       follow(c.end.back(), w_.links);
     }

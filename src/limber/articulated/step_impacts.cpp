@@ -193,6 +193,8 @@ bool Stepper::finish_touches(double t, double h) {
   }
   if (const int link = went_through(); link >= 0)
     return fail(Status::not_converged, t, "it goes through something", link);
+  if (const int link = lost_touch(); link >= 0)
+    return fail(Status::not_converged, t, "it loses what it pushes within a step", link);
   if (surprised && !second_look_) return look_again(t - h, h);
   double speed = h * s_.model.gravity().value(t).norm();
   for (Touch& x : c.end) {
@@ -248,6 +250,16 @@ int Stepper::went_through() const {
                  after = n.dot(middle(t.a, c.links_end) - middle(t.b, c.links_end));
     if (before > 0 && t.gap > 0 && after < -1e-3 * t.size) return t.link_a >= 0 ? t.link_a : t.link_b;
   }
+  return -1;
+}
+
+// A link that was pushed in the step by something that is nowhere near it at the end: it left over an edge, or
+// it is so deep inside that neither knows the other's side any more; −1: none.
+int Stepper::lost_touch() const {
+  const Contacts& c = *w_.contacts;
+  if (depth_ >= deepest_halving) return -1;
+  for (const Touch& t : c.now)
+    if (t.force[0] > 0 && places_of_pair(c.end, t.a, t.b).empty()) return t.link_a >= 0 ? t.link_a : t.link_b;
   return -1;
 }
 

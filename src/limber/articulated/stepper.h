@@ -183,6 +183,7 @@ class Stepper {
   bool finish_touches(double t, double h);
   bool went_in(const Touch& t) const;
   int went_through() const;
+  int lost_touch() const;
   bool look_again(double t, double h);
   void keep_touches(double h);
   bool touches() const { return w_.contacts && !w_.contacts->now.empty(); }

@@ -8,10 +8,17 @@
 namespace limber::contact {
 namespace {
 
-// ---- order: kinds by their place in the variant, equals by their place in the world
+// ---- order: kinds by their place in the variant, meshes by size (the larger is what the other lies on),
+// equals by their place in the world
+
+double size_of_mesh(const Geometry& g) {
+  const auto* m = std::get_if<Mesh>(&g);
+  return m ? (m->surface->box.high - m->surface->box.low).norm() : 0;
+}
 
 int order(const Solid& a, const Solid& b) {
   if (a.geometry.index() != b.geometry.index()) return a.geometry.index() < b.geometry.index() ? -1 : 1;
+  if (const double x = size_of_mesh(a.geometry), y = size_of_mesh(b.geometry); x != y) return x > y ? -1 : 1;
   for (int i = 0; i < 3; ++i)
     if (a.X_WG.p[i] != b.X_WG.p[i]) return a.X_WG.p[i] < b.X_WG.p[i] ? -1 : 1;
   for (int i = 0; i < 9; ++i) {

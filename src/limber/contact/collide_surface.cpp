@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "limber/contact/collide.h"
+#include "limber/contact/gjk.h"
 
 namespace limber::contact {
 namespace {
@@ -19,6 +20,7 @@ struct Against {
   double margin;
   Collider& s;
   double allowed_behind = 0;  // how far a thin body may be behind a sheet and still be pushed out
+  Vec3 inside = Vec3::Zero();  // a place of s.a that must be in front of a sheet that it touches
 
   Vec3 corner(int t, int i) const { return X * surface.vertices[surface.triangles[t][i]]; }
   Vec3 normal(int t) const { return X.R * surface.normals[t]; }
@@ -62,7 +64,7 @@ void Against::add(int t) const {
     return;
   }
   // From behind a sheet of a mesh nothing is touched.
-  if (!surface.below && n.dot(a.centre - s.b.vertices[0]) < -allowed_behind) return;
+  if (!surface.below && n.dot(inside - s.b.vertices[0]) < -allowed_behind) return;
   Separation found;
   if (!separate(a, s.b, margin + a.radius, s.moved, found)) {
     // Apart from the triangle itself, yet below it in the ground.
@@ -73,6 +75,20 @@ void Against::add(int t) const {
     touching_points(a, s.b, found, margin, static_cast<std::uint32_t>(t), s.clip, s.points);
   else if (surface.below || found.gap <= a.radius)
     rest_on_plane(t, n);
+}
+
+// The middle of a says on which side it is of each triangle of a surface. Where a is larger than the surface,
+// a plate under a stone, its middle may be far aside: then it is what lies under the place nearest to the
+// surface's middle.
+Vec3 place_inside(const Convex& a, const TriangleSurface& surface, const Pose& X, Convex& scratch) {
+  const double other = (surface.box.high - surface.box.low).norm();
+  if (surface.below || a.size + a.radius <= other) return a.centre;
+  place(Sphere{0}, {Mat3::Identity(), X * Vec3(0.5 * (surface.box.low + surface.box.high))}, scratch);
+  const Apart apart = gjk(a, scratch);
+  if (apart.overlap) return a.centre;
+  const Vec3 up = (apart.on_b - apart.on_a) / apart.distance;
+  const double thickness = reach(a, up) + reach(a, -up);
+  return apart.on_a - std::min(0.5 * thickness, other) * up;
 }
 
 // The same place by two triangles counts once.
@@ -105,7 +121,7 @@ void collide_surface(const Geometry& geometry, const Pose& X_a, const TriangleSu
   Bounds box = seen_from(bounds({geometry, here}), there);
   box.low.array() -= margin, box.high.array() += margin;
   if (surface.below) box.high.z() = std::max(box.high.z(), surface.box.high.z());
-  const Against against{surface, there, margin, s, 0};
+  const Against against{surface, there, margin, s, 0, place_inside(s.a, surface, there, s.b)};
   surface.query(box, [&](int t) { against.add(t); });
   drop_twins(s.points, s.a.size + s.a.radius);
   for (ContactPoint& p : s.points) p.on_a += origin, p.on_b += origin;
@@ -116,7 +132,9 @@ void collide_meshes(const TriangleSurface& a, const Pose& X_a, const TriangleSur
                     double margin, Collider& s) {
   const Vec3 origin = X_a.p;
   const Pose here{X_a.R, Vec3::Zero()}, there{X_b.R, X_b.p - origin};
-  const Against against{b, there, margin, s, 0.05 * (a.box.high - a.box.low).minCoeff()};
+  const double thin_a = (a.box.high - a.box.low).minCoeff(), thin_b = (b.box.high - b.box.low).minCoeff();
+  // Less than b is thick: what is on its one side is not behind the other.
+  Against against{b, there, margin, s, b.closed ? std::min(0.05 * thin_a, 0.3 * thin_b) : 0.05 * thin_a, {}};
   const Pose X_ab = here.inverse() * there;
   Bounds common{X_ab * Vec3(0.5 * (b.box.low + b.box.high)),
                 X_ab.R.cwiseAbs() * (0.5 * (b.box.high - b.box.low))};
@@ -132,10 +150,11 @@ void collide_meshes(const TriangleSurface& a, const Pose& X_a, const TriangleSur
     box.low.array() -= margin + against.allowed_behind, box.high.array() += margin + against.allowed_behind;
     box = seen_from(box, there);
     if (b.below) box.high.z() = std::max(box.high.z(), b.box.high.z());
+    place_triangle(p, q, r, n, s.a);
+    s.a.one_sided = false;
+    against.inside = place_inside(s.a, b, there, s.b);
     b.query(box, [&](int t) {
       if (n.dot(there.R * b.normals[t]) >= 0) return;  // they look the same way: not at each other
-      place_triangle(p, q, r, n, s.a);
-      s.a.one_sided = false;
       const std::size_t before = s.points.size();
       against.add(t);
       for (std::size_t k = before; k < s.points.size(); ++k)

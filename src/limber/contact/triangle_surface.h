@@ -29,7 +29,8 @@ struct TriangleSurface {
   std::vector<SurfaceNode> nodes;
   std::vector<int> order;  // (triangles)
   Bounds box;
-  bool below = false;  // all below the surface is solid, however deep (a height field)
+  bool closed = false;  // no triangle has a border
+  bool below = false;   // all below the surface is solid, however deep (a height field)
 
   // Calls hit(triangle) for every one whose box overlaps `bounds` (in G), in a fixed order.
   template <class Hit>
