@@ -348,12 +348,21 @@ void Stepper::push_rhs(const std::vector<Touch>& touches, const std::vector<Vec3
   }
 }
 
+// The least gap of a touch's pair where the step begins; a large one if it had no place then.
+double Stepper::deepest_at_start(const Touch& t) const {
+  double least = t.size;
+  for (const Touch& s : places_of_pair(w_.contacts->start, t.a, t.b)) least = std::min(least, s.gap);
+  return least;
+}
+
 // Of the step's linear solution b.x: the velocity at which a place's gap closes at the end, its slip.
 Vec3 Stepper::closing_velocity(const Touch& t, const Stage& stage) const {
   const double h = stage.h;
   const Vec3 was = touch_velocity(t, w_.links),
              change = stage.gamma * h * touch_velocity(t, w_.links, w_.blocks->x.twist.data());
-  const double at_end = t.gap_end + h * (was[0] - t.found_at), at_start = at_end - h * was[0];
+  const double at_end = t.gap_end + h * (was[0] - t.found_at);
+  // Deeper than the pair was where the step began it was nowhere, wherever a straight way back would lead.
+  const double at_start = std::max(at_end - h * was[0], deepest_at_start(t));
   // By the whole step, not by what it was divided into: what overlaps was there before.
   const double back = std::min(-recovery * at_start, gentle * t.size) * h / w_.contacts->whole;
   const double wanted = at_start > -slight_overlap * t.size ? 0 : at_start + back;

@@ -15,12 +15,14 @@ using result::Status;
 
 namespace {
 
-constexpr double unforeseen = 1e-6;    // of the size: an overlap at the end is looked at again
-constexpr double most_overlap = 0.02;  // of the size: more than that in a step is one too long
-constexpr double closed = 1e-9;        // of the size: a gap that is none
-constexpr double most_given = 1e-8;    // of the energy that moves: by contacts that part nothing
-constexpr int most_generations = 40;   // of impacts at one time
-constexpr double still = 1e-10;        // of the speeds: is no velocity
+constexpr double unforeseen = 1e-6;       // of the size: an overlap at the end is looked at again
+constexpr double most_overlap = 0.02;     // of the size: more than that in a step is one too long
+constexpr double careful_overlap = 2e-4;  // … in steps that were not halved often: it was not foreseen
+constexpr int careful_halving = 4;
+constexpr double closed = 1e-9;       // of the size: a gap that is none
+constexpr double most_given = 1e-8;   // of the energy that moves: by contacts that part nothing
+constexpr int most_generations = 40;  // of impacts at one time
+constexpr double still = 1e-10;       // of the speeds: is no velocity
 
 }  // namespace
 
@@ -253,8 +255,8 @@ int Stepper::went_through() const {
   return -1;
 }
 
-// A link that was pushed in the step by something that is nowhere near it at the end: it left over an edge, or
-// it is so deep inside that neither knows the other's side any more; −1: none.
+// A link that was pushed in the step by something that is nowhere near it at the end: it left over an edge,
+// or it is so deep inside that neither knows the other's side any more; −1: none.
 int Stepper::lost_touch() const {
   const Contacts& c = *w_.contacts;
   if (depth_ >= deepest_halving) return -1;
@@ -263,13 +265,12 @@ int Stepper::lost_touch() const {
   return -1;
 }
 
-// Much deeper than where the step began, which a shorter one would have seen.
+// Deeper than where the step began, which a shorter one would have seen: in its first halvings a little is
+// much.
 bool Stepper::went_in(const Touch& t) const {
-  if (depth_ >= deepest_halving || !(-t.gap > most_overlap * t.size)) return false;
-  double before = 0;
-  for (const Touch& s : w_.contacts->start)
-    if (s.a == t.a && s.b == t.b) before = std::max(before, -s.gap);
-  return -t.gap > before + most_overlap * t.size;
+  if (depth_ >= deepest_halving) return false;
+  const double most = (depth_ < careful_halving ? careful_overlap : most_overlap) * t.size;
+  return -t.gap > most && -t.gap > most + std::max(0.0, -deepest_at_start(t));
 }
 
 // The forces of the last step on the links as they stand, w.links.

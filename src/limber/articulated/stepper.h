@@ -182,6 +182,7 @@ class Stepper {
   double velocity_at_start(const Touch& t) const;
   bool finish_touches(double t, double h);
   bool went_in(const Touch& t) const;
+  double deepest_at_start(const Touch& t) const;
   int went_through() const;
   int lost_touch() const;
   bool look_again(double t, double h);

@@ -19,7 +19,7 @@ struct Against {
   const Pose& X;  // of the surface
   double margin;
   Collider& s;
-  double allowed_behind = 0;  // how far a thin body may be behind a sheet and still be pushed out
+  double allowed_behind = 0;   // how far a thin body may be behind a sheet and still be pushed out
   Vec3 inside = Vec3::Zero();  // a place of s.a that must be in front of a sheet that it touches
 
   Vec3 corner(int t, int i) const { return X * surface.vertices[surface.triangles[t][i]]; }

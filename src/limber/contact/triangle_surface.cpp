@@ -101,7 +101,8 @@ TriangleSurface make_surface(std::vector<Vec3> vertices, const std::vector<std::
   }
   if (s.triangles.empty()) throw std::invalid_argument("a surface needs a triangle with an area");
   connect(s);
-  s.closed = std::ranges::all_of(s.opposite, [](const auto& beyond) { return std::ranges::min(beyond) >= 0; });
+  s.closed =
+      std::ranges::all_of(s.opposite, [](const auto& beyond) { return std::ranges::min(beyond) >= 0; });
   for (std::size_t t = 0; t < s.triangles.size(); ++t) s.order.push_back(static_cast<int>(t));
   build(s, 0, static_cast<int>(s.order.size()));
   s.box = s.nodes[0].box;

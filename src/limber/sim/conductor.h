@@ -31,7 +31,8 @@ class Conductor {
   // `layout`: of the driver. Throws ModelError with its objections.
   Conductor(const Model& model, const result::Layout& layout, const char* method);
   // The columns that are read and that the layout lacks.
-  static std::vector<Problem> objections(const Model& model, const result::Layout& layout, const char* method);
+  static std::vector<Problem> objections(const Model& model, const result::Layout& layout,
+                                         const char* method);
   static bool is_needed(const Model& model);
 
   void start(Driver& driver);  // before the first step: looks, and does what is due at t = 0

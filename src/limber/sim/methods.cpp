@@ -72,7 +72,8 @@ struct Compiled {
 };
 
 // What events and sampled controllers read are columns of a run that is made.
-std::vector<Problem> objections_of_conductor(const Model& model, RunOptions options, const MethodInfo& method) {
+std::vector<Problem> objections_of_conductor(const Model& model, RunOptions options,
+                                             const MethodInfo& method) {
   options.method = method.method, options.from_static = false;
   return Conductor::objections(model, method.make(model, options).layout(), method.name());
 }
