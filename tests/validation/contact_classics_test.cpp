@@ -261,5 +261,28 @@ TEST(ContactClassics, AChainHoldsByTheCapstansRatio) {
   EXPECT_LT(slips.pose("l59").p.z(), z - 1e-3);
 }
 
+// A wall of bricks that a ball goes through: several hundred contacts that open and close at once, most of
+// which say what their neighbours say. Forces are found for all steps, and nothing gains energy.
+TEST(Wall, IsStruckByABall) {
+  std::string text =
+      "bodies:\n  ball: {at: [-0.3, 0.02, 0.25], velocity: [6, 0, 1], sphere: {radius: 0.08}}\n";
+  for (int row = 0; row < 4; ++row)
+    for (int k = 0; k < 4; ++k)
+      text += fmt::format("  b{}_{}: {{at: [0, {:.4f}, {:.4f}], box: [0.1, 0.2, 0.1]}}\n", row, k,
+                          0.201 * (k - 1.5) + (row % 2 == 0 ? 0 : 0.1), 0.05 + 0.1 * row);
+  World world(text + "contact: {friction: 0.6, planes: [{at: [0, 0, 0]}]}\n");
+  const double energy = world.energy();
+  double residual = 0;
+  while (world.state.t < 0.05) {
+    const auto report = articulated::step(world.system, world.state, world.w, 2e-3);
+    ASSERT_TRUE(report.ok()) << report.message;
+    residual = std::max(residual, report.contact_residual);
+    EXPECT_LT(world.energy(), energy * (1 + 1e-6));
+  }
+  EXPECT_LT(world.energy(), 0.999 * energy);  // it was struck
+  EXPECT_LT(residual, 0.02);                  // of the speeds, in the worst moment of the impact
+  EXPECT_GT(world.pose("ball").p.x(), -0.2);
+}
+
 }  // namespace
 }  // namespace limber

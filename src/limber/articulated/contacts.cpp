@@ -20,7 +20,9 @@ constexpr int most_dense = 120;    // … where eliminations do not get there
 constexpr int most_direct = 8000;  // contacts by eliminations; more by sweeps
 constexpr double unsure = 1e-9;    // a residual above this is worth a second way
 constexpr double direct_tolerance = 1e-10;
-constexpr int most_newton = 150;
+constexpr int first_newton = 30;  // before the interior is tried
+constexpr int most_interior = 60;
+constexpr int most_newton = 60;
 constexpr double poor = 1e-3;  // a residual above this is no answer
 constexpr int most_sweeps = 1000;
 constexpr double sweep_tolerance = 1e-9;  // of the largest velocity
@@ -281,6 +283,34 @@ bool ContactForces::guess_is_known(const std::vector<Touch>& touches) const {
   return true;
 }
 
+// Islands that Newton's method did not get through: from nothing along the interior, whose end it then
+// sharpens.
+void ContactForces::solve_by_interior() {
+  const std::size_t n = reports_.size();
+  unsolved_.assign(n, 0);
+  for (std::size_t i = 0; i < n; ++i) unsolved_[i] = reports_[i].residual > unsure;
+  if (std::ranges::none_of(unsolved_, [](char x) { return x != 0; })) return;
+  contact::ContactAnswer& answer = w_->contacts->elimination;
+  const auto take_better = [&](const std::vector<contact::FrictionReport>& found) {
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!unsolved_[i]) continue;
+      const int iterations = reports_[i].iterations + found[i].iterations;
+      if (found[i].residual < reports_[i].residual) {
+        reports_[i] = found[i];
+        std::copy(interior_force_.begin() + many_.first[i], interior_force_.begin() + many_.first[i + 1],
+                  many_force_.begin() + many_.first[i]);
+      }
+      reports_[i].iterations = iterations;
+    }
+  };
+  interior_force_ = many_force_;
+  take_better(interior_.solve(many_, answer, unsolved_, unsure, most_interior, interior_force_));
+  if (std::ranges::all_of(reports_, [](const auto& r) { return r.residual <= direct_tolerance; })) return;
+  interior_force_ = many_force_;
+  many_.moved.clear();
+  take_better(primal_.solve(many_, answer, direct_tolerance, most_newton, interior_force_));
+}
+
 // The islands of by_elimination_; reports_ then has one for each.
 void ContactForces::solve_many(double scale, const std::vector<Vec3>& free, std::vector<Touch>& touches) {
   Contacts& contacts = *w_->contacts;
@@ -302,8 +332,9 @@ void ContactForces::solve_many(double scale, const std::vector<Vec3>& free, std:
     for (const int i : by_elimination_)
       for (const int c : islands_[i]) many_.moved.push_back(scale / moved_scale_ * moved_[c]);
   contacts.elimination.begin(*s_, *w_, scale);
-  const auto& found = primal_.solve(many_, contacts.elimination, direct_tolerance, most_newton, many_force_);
+  const auto& found = primal_.solve(many_, contacts.elimination, direct_tolerance, first_newton, many_force_);
   reports_.assign(found.begin(), found.end());
+  solve_by_interior();
   std::size_t next = 0;
   for (const int i : by_elimination_)
     for (const int c : islands_[i]) touches[c].force = many_force_[next++];

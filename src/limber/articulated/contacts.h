@@ -12,6 +12,7 @@
 #include "limber/contact/collide.h"
 #include "limber/contact/contact_cache.h"
 #include "limber/contact/friction.h"
+#include "limber/contact/interior_cone.h"
 #include "limber/contact/scene_contacts.h"
 #include "limber/multibody/block_system.h"
 
@@ -104,6 +105,7 @@ class ContactForces {
   double mobility(std::size_t touch) const;
   bool guess_is_known(const std::vector<Touch>& touches) const;
   void solve_many(double scale, const std::vector<Vec3>& free, std::vector<Touch>& touches);
+  void solve_by_interior();
   int part_of(const TouchSide& side) const;
 
   const SystemData* s_ = nullptr;
@@ -122,9 +124,11 @@ class ContactForces {
   std::vector<Vec3> moved_, moved_by_;  // (touches) the last that add_motion() told, and of which forces
   double moved_scale_ = 0;
   contact::ManyContacts many_;
-  std::vector<Vec3> many_force_;
+  std::vector<Vec3> many_force_, interior_force_;
+  std::vector<char> unsolved_;  // (by_elimination_)
   contact::FrictionSolver friction_;
   contact::PrimalCone primal_;
+  contact::InteriorCone interior_;
   contact::ConeSolver sweeps_;
 };
 

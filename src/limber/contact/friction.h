@@ -73,7 +73,6 @@ class InteriorPoint {
   void forces(double* x) const;  // (n) in the scaled problem, as (normal, two tangents)
 
  private:
-  struct Scaling;
   bool factor();
   void back_solve(double* x) const;
   double longest_step(const std::vector<double>& x, const std::vector<double>& dx) const;

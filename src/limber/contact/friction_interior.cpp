@@ -3,52 +3,11 @@
 #include <cmath>
 
 #include "limber/contact/friction.h"
+#include "limber/contact/lorentz.h"
 
 namespace limber::contact {
-namespace {
 
-double det(const double* x) { return x[0] * x[0] - x[1] * x[1] - x[2] * x[2]; }
-
-// z = x \ y: x∘z = y for the product x∘z = (x·z, x₀z₁ + z₀x₁).
-void divide(const double* x, const double* y, double* z) {
-  const double dot = x[1] * y[1] + x[2] * y[2], delta = det(x);
-  z[0] = (x[0] * y[0] - dot) / delta;
-  for (int i = 1; i < 3; ++i) z[i] = (y[i] - x[i] * z[0]) / x[0];
-}
-
-}  // namespace
-
-// W y = W⁻¹ x = λ; H = W⁻².
-struct InteriorPoint::Scaling {
-  double w[3], eta, lambda[3];
-
-  Scaling(const double* x, const double* y) {
-    const double dx = std::sqrt(std::max(det(x), 1e-300)), dy = std::sqrt(std::max(det(y), 1e-300));
-    double dot = 0;
-    for (int i = 0; i < 3; ++i) dot += x[i] / dx * (y[i] / dy);
-    const double gamma = std::sqrt(0.5 * (1 + dot));
-    for (int i = 0; i < 3; ++i) w[i] = (x[i] / dx + (i == 0 ? 1 : -1) * y[i] / dy) / (2 * gamma);
-    eta = std::sqrt(dx / dy);
-    apply(y, lambda);
-  }
-  void apply(const double* v, double* out) const { turn(v, 1, eta, out); }
-  void undo(const double* v, double* out) const { turn(v, -1, 1 / eta, out); }
-  void turn(const double* v, double sign, double size, double* out) const {
-    const double along = w[1] * v[1] + w[2] * v[2], first = v[0];
-    const double part = sign * first + along / (1 + w[0]);
-    const double rest[2] = {v[1], v[2]};
-    out[0] = size * (w[0] * first + sign * along);
-    for (int i = 1; i < 3; ++i) out[i] = size * (rest[i - 1] + part * w[i]);
-  }
-  void square(double* H) const {  // (3 x 3) of W⁻²
-    const double k = 1 / (eta * eta);
-    for (int i = 0; i < 3; ++i)
-      for (int j = 0; j < 3; ++j) {
-        const double a = i == 0 ? w[0] : -w[i], b = j == 0 ? w[0] : -w[j];
-        H[3 * i + j] = k * (2 * a * b - (i == j ? (i == 0 ? 1 : -1) : 0));
-      }
-  }
-};
+using lorentz::Scaling;
 
 void InteriorPoint::start(const ConeProblem& p, const std::vector<double>& G, const std::vector<double>& g,
                           int n, double force) {
@@ -138,19 +97,7 @@ void InteriorPoint::back_solve(double* x) const {
 // The largest step, at most 1, that stays in the cone.
 double InteriorPoint::longest_step(const std::vector<double>& x, const std::vector<double>& dx) const {
   double step = 1;
-  for (std::size_t c = 0; c < x.size(); c += 3) {
-    const double *p = &x[c], *q = &dx[c];
-    // det(p + t q) = a t² + 2 b t + d
-    const double a = det(q), b = p[0] * q[0] - p[1] * q[1] - p[2] * q[2], d = det(p);
-    if (q[0] < 0) step = std::min(step, -p[0] / q[0]);
-    const double disc = b * b - a * d;
-    if (disc < 0) continue;
-    const double root = std::sqrt(disc);
-    // The smaller positive root, without cancellation.
-    const double k = b < 0 ? -b + root : -b - root;
-    for (const double t : {a != 0 ? k / a : -1.0, k != 0 ? d / k : -1.0})
-      if (t > 0) step = std::min(step, t);
-  }
+  for (std::size_t c = 0; c < x.size(); c += 3) step = std::min(step, lorentz::longest_step(&x[c], &dx[c]));
   return step;
 }
 
@@ -164,7 +111,7 @@ void InteriorPoint::run(double close, int max_iterations, FrictionReport& report
     for (int i = 0; i < n_; ++i) off = std::max(off, std::abs(r_[i] - y_[i]));
     if (nu <= close * first_ && off * off <= close * close * first_) return;
     ++report.iterations, ++report.solves;
-    for (int c = 0; c < contacts; ++c) Scaling(&x_[3 * c], &y_[3 * c]).square(&H_[9 * c]);
+    for (int c = 0; c < contacts; ++c) Scaling(&x_[3 * c], &y_[3 * c]).inverse_square(&H_[9 * c]);
     if (!factor()) return;
     // Predictor: straight at the solution.
     for (int i = 0; i < n_; ++i) dx_[i] = -r_[i];
@@ -189,7 +136,7 @@ void InteriorPoint::run(double close, int max_iterations, FrictionReport& report
       scaling.apply(&dy_[3 * c], b);
       rhs[0] = sigma * nu - (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]);
       for (int i = 1; i < 3; ++i) rhs[i] = -(a[0] * b[i] + b[0] * a[i]);
-      divide(scaling.lambda, rhs, z);
+      lorentz::divide(scaling.lambda, rhs, z);
       for (int i = 0; i < 3; ++i) z[i] -= scaling.lambda[i];
       scaling.undo(z, &d_[3 * c]);
     }
