@@ -7,6 +7,7 @@ include(CMakePackageConfigHelpers)
 set(LIMBER_PUBLIC_HEADERS
   math/convex_hull.h
   math/numbers.h
+  math/path.h
   math/program.h
   math/so3.h
   math/spatial.h

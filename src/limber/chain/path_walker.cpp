@@ -22,6 +22,18 @@ double dot(const std::vector<Vec3>& a, const std::vector<Vec3>& b) {
 
 }  // namespace
 
+void Direction::scale(double a) {
+  for (Vec3& v : turn) v *= a;
+  for (double& v : lambda) v *= a;
+  factor *= a;
+}
+
+void Direction::add(double a, const Direction& other) {
+  for (std::size_t k = 0; k < turn.size(); ++k) turn[k] += a * other.turn[k];
+  for (std::size_t k = 0; k < lambda.size(); ++k) lambda[k] += a * other.lambda[k];
+  factor += a * other.factor;
+}
+
 PathWalker::PathWalker(Solver& solver, const PathOptions& options)
     : solver_(solver), s_(solver.structure()), options_(options), weight_(s_.links.count()) {}
 
@@ -139,10 +151,10 @@ Waypoint PathWalker::land(const Waypoint& near, double factor) {
   return out;
 }
 
-double PathWalker::pivot_along(const Rest& rest, const std::vector<Vec3>& b) {
+double PathWalker::pivot_along(const Rest& rest, const Direction& b) {
   solver_.evaluate(rest, true);
-  t_ = b;
-  for (int k = 0; k < s_.links.count(); ++k) t_[k] = solver_.now_.R[k] * b[k];
+  t_ = b.turn;
+  for (int k = 0; k < s_.links.count(); ++k) t_[k] = solver_.now_.R[k] * b.turn[k];
   solver_.tangent_.solve(s_, t_, std::vector<double>(rest.lambda.size(), 0.0), back_, back_lambda_);
   return 1 / dot(t_, back_);
 }
@@ -201,22 +213,32 @@ PathWalker::Weak PathWalker::weakest(const Rest& rest, int count) {
         for (int k = 0; k < n; ++k) v[j][k] += eigen.vectors(static_cast<int>(i), order[j]) * w[i][k];
     }
   }
-  for (auto& one : v) to_body(one);
-  out.directions = std::move(v);
+  for (auto& one : v) {
+    to_body(one);
+    out.directions.push_back({std::move(one), gap});
+  }
   return out;
+}
+
+static int most_turned(const Direction& d) {
+  int most = 0;
+  for (int k = 1; k < static_cast<int>(d.turn.size()); ++k)
+    if (d.turn[k].norm() > d.turn[most].norm()) most = k;
+  return most;
+}
+
+const std::string& PathWalker::moves_most(const Direction& d) const {
+  return s_.links.name[static_cast<std::size_t>(most_turned(d))];
 }
 
 std::vector<Vec3> weakest_direction(Solver& solver, const Rest& rest) {
   const PathOptions options;
-  return PathWalker(solver, options).weakest(rest, 1).directions[0];
+  return PathWalker(solver, options).weakest(rest, 1).directions[0].turn;
 }
 
 int most_turned(Solver& solver, const Rest& rest) {
-  const std::vector<Vec3> v = weakest_direction(solver, rest);
-  int most = 0;
-  for (int k = 1; k < static_cast<int>(v.size()); ++k)
-    if (v[k].norm() > v[most].norm()) most = k;
-  return most;
+  const PathOptions options;
+  return most_turned(PathWalker(solver, options).weakest(rest, 1).directions[0]);
 }
 
 }  // namespace limber::chain

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "limber/chain/path.h"
+#include "limber/math/path_follower.h"
 
 namespace limber::chain {
 
@@ -12,19 +13,17 @@ struct Direction {
   std::vector<double> lambda;
   double factor = 0;
   double work = 0;  // by which the loads' displacement grows: what a unit of load would do along it
+  void scale(double a);
+  void add(double a, const Direction& other);
 };
 
-struct Waypoint {
-  Rest rest;
-  Direction d;        // of the path, unit
-  double s = 0;       // from the station before, along its direction
-  double offset = 0;  // across it
-  int negative = 0, held = 0, iterations = 0;
-  bool ok = false;
-};
+using Waypoint = math::Waypoint<Rest, Direction>;
 
 class PathWalker {
  public:
+  using Place = Rest;
+  using Direction = chain::Direction;
+
   PathWalker(Solver& solver, const PathOptions& options);
 
   // An equilibrium; the path goes towards greater or (way < 0) smaller loads there.
@@ -37,17 +36,19 @@ class PathWalker {
 
   void exactly(bool yes) { exact_ = yes; }  // to the full tolerance, as not needed on the way
   int iterations() const { return iterations_; }
+  int most_iterations() const { return 20 * options_.statics.max_iterations; }
   double inner(const Direction& a, const Direction& b) const;
   double distance(const Rest& a, const Rest& b) const;
   bool symmetric() const { return solver_.tangent().symmetric(); }  // of the last station
   // 1 / bᵀK⁻¹b at an equilibrium: passes zero with an eigenvalue of the tangent whose direction b sees.
-  double pivot_along(const Rest& rest, const std::vector<Vec3>& b);
+  double pivot_along(const Rest& rest, const Direction& b);
   // Directions that the tangent resists least, unit and orthogonal, the weakest first; of each the stiffness.
   struct Weak {
-    std::vector<std::vector<Vec3>> directions;
+    std::vector<Direction> directions;
     std::vector<double> stiffness;
   };
   Weak weakest(const Rest& rest, int count);
+  const std::string& moves_most(const Direction& d) const;
 
  private:
   bool correct(Rest& rest, const Direction& d, Waypoint& out);

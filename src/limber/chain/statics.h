@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "limber/chain/ties.h"
+#include "limber/math/path.h"
 #include "limber/result/report.h"
 
 namespace limber::chain {
@@ -29,12 +30,7 @@ struct Rest {
 };
 Rest at_rest(const Structure& s);
 
-struct StabilityLoss {
-  double factor = 0;   // where a direction of instability appears or goes
-  int negative = 0;    // directions after it
-  bool limit = false;  // the load has a maximum or minimum there; else another branch crosses
-  std::string moves;   // the joint that turns most
-};
+using math::StabilityLoss;
 
 struct StaticReport {
   result::SolveReport report;

@@ -83,8 +83,10 @@ Statement describe(const chain::StabilityLoss& lost, double force) {
   const std::string at = force > 0 ? fmt::format("{:.6g} N", lost.factor * force)
                                    : fmt::format("{:.8g} of the load", lost.factor);
   return {lost.limit ? "limit point" : "bifurcation",
-          fmt::format("at {}, \"{}\" turns most; {} unstable direction{} after it", at, lost.moves,
-                      lost.negative, lost.negative == 1 ? "" : "s")};
+          fmt::format("at {}, \"{}\" turns most{}", at, lost.moves,
+                      lost.negative < 0 ? ""
+                                        : fmt::format("; {} unstable direction{} after it", lost.negative,
+                                                      lost.negative == 1 ? "" : "s"))};
 }
 
 double only_force(const Model& model, double time, bool weight_grows) {
