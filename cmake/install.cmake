@@ -51,6 +51,7 @@ set(LIMBER_PUBLIC_HEADERS
   multibody/tree.h
   articulated/articulated.h
   adaptive/adaptive.h
+  articulated/static_path.h
   articulated/statics.h
   chain/chain.h
   chain/elements.h

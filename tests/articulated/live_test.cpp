@@ -135,7 +135,7 @@ TEST(Fields, LoadsComeOnByShares) {
   for (const double share : {0.0, 0.25, 0.5, 1.0}) {
     State state = s.rest();
     StaticOptions options;
-    options.load = share;
+    options.load = options.weight = share;
     ASSERT_TRUE(solve_static(s, state, w, options).report.ok());
     const double stress = fields(s, state, w)[0].values[0];
     if (share == 0) {

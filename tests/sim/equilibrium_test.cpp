@@ -167,7 +167,9 @@ TEST(Equilibrium, RampsEndAtTheRest) {
       EXPECT_LT((curve.points.back().snapshot.points[i] - e.after.points[i]).norm(), 1e-7);
     o.statics.time = 0;
     if (method == Method::chain) continue;
-    EXPECT_THROW(equilibrium_path(model, Branch::straight, o), std::invalid_argument);
+    if (method == Method::thread) {
+      EXPECT_THROW(equilibrium_path(model, Branch::straight, o), std::invalid_argument);
+    }
     EXPECT_THROW(static_history(model, 1, 2, o), std::invalid_argument);
   }
 }
@@ -178,7 +180,7 @@ TEST(Equilibrium, LoadsThatGrowBesideAWeightAreRefusedWhereBothWouldGrow) {
   for (const Method method : three) {
     CurveOptions o;
     o.statics = by(method);
-    if (method == Method::chain) {
+    if (method != Method::thread) {
       // Bent by its weight before the load comes.
       EXPECT_LT(load_curve(c.build(), {}, 2, Growth::loads, o).points[0].snapshot.scalars[2], -1e-3);
     } else {

@@ -160,7 +160,8 @@ int curve(const scene::Scene& scene, const StaticArguments& a, StaticJob job,
   const sim::StaticCurve c =
       job == StaticJob::history ? sim::static_history(scene.model, a.until, a.steps, options)
       : job == StaticJob::path
-          ? sim::equilibrium_path(scene.model, sim::Branch{static_cast<std::int8_t>(a.branch)}, options)
+          ? sim::equilibrium_path(scene.model, sim::Branch{static_cast<std::int8_t>(a.branch)}, options,
+                                  scene.run)
           : sim::load_curve(scene.model, scene.run, a.ramp, sim::Growth::loads, options);
   put_json(a, to_json(c));
   put_rows(a, to_csv(c), describe(c));

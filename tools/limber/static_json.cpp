@@ -194,7 +194,8 @@ Json to_json(const sim::StaticCurve& curve) {
       row.update({{"largest_stress", p.largest_stress}, {"severed", p.severed}});
     else
       row.update({{"load_factor", p.load}, {"point", to_string(p.kind)}});
-    if (curve.job == sim::StaticJob::path) {
+    if (curve.job != sim::StaticJob::history) {
+      if (curve.way > 0) row.update({{"way", p.deflection}, {"reaction", p.reaction}});
       if (curve.force > 0) row.update({{"force", p.load * curve.force}, {"deflection", p.deflection}});
       row.update({{"largest_stress", p.largest_stress},
                   {"stressed", p.stressed},

@@ -112,6 +112,7 @@ std::string to_csv(const sim::StaticCurve& curve) {
   const bool history = curve.job == sim::StaticJob::history;
   std::string out = history ? "time [s],unstable_directions,largest_stress [Pa],severed"
                             : "load_factor,unstable_directions,point";
+  if (curve.way > 0) out += curve.turns ? ",way [rad],reaction [N m]" : ",way [m],reaction [N]";
   for (const auto& s : curve.layout.scalars)
     out += fmt::format(",{}{}", s.name, s.unit.empty() ? "" : fmt::format(" [{}]", s.unit));
   out += "\n";
@@ -123,6 +124,7 @@ std::string to_csv(const sim::StaticCurve& curve) {
     } else {
       cells.emplace_back(to_string(p.kind));
     }
+    if (curve.way > 0) cells.insert(cells.end(), {cell(p.deflection), cell(p.reaction)});
     for (const double x : p.snapshot.scalars) cells.push_back(cell(x));
     out += csv_line(cells);
   }

@@ -22,6 +22,8 @@ class Equilibrium {
 
  private:
   friend class StaticSensitivity;  // static_sensitivity.h
+  friend class PathWalker;         // static_walker.h
+  void set_shares(double part);
   bool search(StaticResult& out);
   bool search(const StaticPart& part, StaticResult& out);
   // Newton at one load level. `last` iterates until rounding stops it.
@@ -78,6 +80,7 @@ class Equilibrium {
   void stiffness_times(const multibody::BlockSystem& A, const double* x, double* y);
   void add_mode(StaticResult& out, double eigenvalue, const VecX& shape) const;
   void reactions(StaticResult& out);
+  double work_of_motions() const;
 
   const SystemData& s_;
   WorkspaceData& w_;

@@ -344,7 +344,7 @@ static void place_links(const SystemData& s, const double* q, const double* v, W
 void evaluate(const SystemData& s, const double* q, const double* v, double t, const Weights& weights,
               WorkspaceData& w) {
   place_links(s, q, v, w);
-  const Vec3 g = w.load * s.model.gravity().value(t);
+  const Vec3 g = w.weight * s.model.gravity().value(t);
   start_body_blocks(s, weights, w);
   w.dissipated_power = w.work_power = 0;
   std::fill(w.powers.begin(), w.powers.end(), 0.0);
@@ -473,11 +473,11 @@ int rider_shares(const CompiledRider& r, double t, RiderShare out[2]) {
   return 2;
 }
 
-void prescribed(const CompiledMotion& m, const Link& link, double t, double* q, double* v) {
+void prescribed(const CompiledMotion& m, const Link& link, double t, double* q, double* v, double share) {
   DofArray x{}, rate{};
   for (int k = 0; k < link.dofs; ++k) {
-    x[k] = m.position[k].value(t);
-    rate[k] = m.position[k].rate(t);
+    x[k] = share * m.position[k].value(t);
+    rate[k] = share * m.position[k].rate(t);
   }
   multibody::set_coordinates(link, x, q);
   std::copy_n(rate.begin(), link.dofs, v);

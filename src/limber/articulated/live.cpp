@@ -107,7 +107,9 @@ result::Pull pull(const System& system, const State& state, Workspace& workspace
   return {point, w.held->hand.force(w.held->hand.target - point, v)};
 }
 
-void scale_loads(Workspace& workspace, double factor) { workspace.data().load = factor; }
+void scale_loads(Workspace& workspace, double factor) {
+  workspace.data().load = workspace.data().weight = factor;
+}
 
 result::Fields fields(const System& system, const State& state, Workspace& workspace) {
   const SystemData& s = system.data();

@@ -65,19 +65,19 @@ std::shared_ptr<const SystemData> frozen(const SystemData& s, double t) {
 
 class Settling {
  public:
-  Settling(const System& system, const State& state, double load)
+  Settling(const System& system, const State& state, const StaticOptions& options)
       : system_(system),
         s_(system.data()),
         state_(state),
         w_(system),
         links_(s_.tree.size()),
         at_(links_),
-        load_(load) {
-    w_.data().load = load;
+        options_(options) {
+    w_.data().load = options.load, w_.data().weight = options.weight;
     state_.t = 0, state_.step = 0;
     for (const CompiledMotion& m : s_.motions) {
       double v[6];
-      prescribed(m, s_.tree[m.link], 0, state_.q.data() + s_.tree[m.link].q, v);
+      prescribed(m, s_.tree[m.link], 0, state_.q.data() + s_.tree[m.link].q, v, options.motion);
     }
     stop_moving();
   }
@@ -110,7 +110,7 @@ class Settling {
   Workspace w_;
   std::vector<LinkMotion> links_, at_;  // after the step at hand, and where something began
   result::SolveReport report_;
-  double load_ = 1;
+  const StaticOptions& options_;
   double natural_ = 1;  // [s] in which what acts moves it by its size
   int steps_ = 0;
 };
@@ -155,11 +155,11 @@ double Settling::left_over_in(double h, const std::vector<LinkMotion>& before) c
 // The largest weight, load or force of contact.
 double Settling::acting() const {
   double most = 0;
-  const double g = load_ * s_.model.gravity().value(0).norm();
+  const double g = options_.weight * s_.model.gravity().value(0).norm();
   for (const multibody::Link& link : s_.tree.links()) most = std::max(most, g * link.inertia.m);
   for (const CompiledLoad& load : s_.loads)
-    most =
-        std::max({most, load_ * load.force.value(0).norm(), load_ * load.moment.value(0).norm() / s_.size});
+    most = std::max({most, options_.load * load.force.value(0).norm(),
+                     options_.load * load.moment.value(0).norm() / s_.size});
   for (std::size_t k = 0; k < state_.touching.size(); k += State::touching_width)
     most =
         std::max(most, Vec3(state_.touching[k + 6], state_.touching[k + 7], state_.touching[k + 8]).norm());
@@ -176,7 +176,7 @@ bool Settling::fail(StaticResult& out, std::string message) const {
 
 // By a step so short that nothing bends: how fast it sets off.
 bool Settling::measure_time(StaticResult& out) {
-  const double g = load_ * s_.model.gravity().value(0).norm();
+  const double g = options_.weight * s_.model.gravity().value(0).norm();
   double h = 1e-4 * std::sqrt(s_.size / std::max(g, 1e-3));
   for (int k = 0; !advance(h); ++k, h /= 8)
     if (k == 4) return fail(out, report_.message);
@@ -265,7 +265,7 @@ bool Settling::is_stable() {
 
 bool settle_touching(const SystemData& s, State& state, const StaticOptions& options, StaticResult& out) {
   const System system(frozen(s, state.t));
-  Settling settling(system, state, options.load);
+  Settling settling(system, state, options);
   if (!settling.find(out)) return false;
   const State& found = settling.state();
   state.q = found.q, state.touching = found.touching, state.overlap = found.overlap;

@@ -243,10 +243,27 @@ std::unique_ptr<multibody::SmallMotion> Equilibrium::small_motion(const std::vec
   return out;
 }
 
+// What holds given motions where they are, times their way: by K_ and rhs_ at hand.
+double Equilibrium::work_of_motions() const {
+  if (s_.motions.empty()) return 0;
+  std::vector<Vec6> F = rhs_.wrench;
+  multibody::subtract_loop_forces(K_, lambda_.data(), F.data());
+  std::vector<double> tau(rhs_.tau.size());
+  multibody::jacobian_transpose_times(K_, F.data(), tau.data());
+  double sum = 0;
+  for (const CompiledMotion& m : s_.motions)
+    for (int k = 0; k < s_.tree[m.link].dofs; ++k) {
+      const int at = s_.tree[m.link].v + k;
+      sum -= (tau[at] + rhs_.tau[at]) * m.position[k].value(t_);
+    }
+  return sum;
+}
+
 // What every joint carries: the sum of all wrenches on what hangs on it, turned round.
 void Equilibrium::reactions(StaticResult& out) {
   augment_ = 0;
   assemble(0);
+  out.work_of_motions = work_of_motions();
   std::vector<Vec6> F = rhs_.wrench;
   std::vector<Vec6> carried =
       lambda_;  // what couples coordinates pushes them as a drive does: joints carry it

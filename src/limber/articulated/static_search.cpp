@@ -331,7 +331,7 @@ bool Equilibrium::close_start(StaticResult& out) {
 Equilibrium::Potential Equilibrium::potential(const std::vector<double>& q) {
   const std::vector<double> zero(s_.tree.v_count(), 0.0);
   multibody::kinematics(s_.tree, q.data(), zero.data(), w_.links);
-  const Vec3 g = w_.load * s_.model.gravity().value(t_);
+  const Vec3 g = w_.weight * s_.model.gravity().value(t_);
   Potential out;
   const auto add = [&out](double term) { out.value += term, out.scale += std::abs(term); };
   add(multibody::gravity_energy(s_.tree, w_.links, g));

@@ -22,7 +22,7 @@ StaticSensitivity::StaticSensitivity(const System& system, const State& rest, co
   const SystemData& s = system_.data();
   at_ = std::make_unique<Equilibrium>(s, rest_, workspace_.data(), options_);
   Equilibrium& e = *at_;
-  e.w_.load = options_.load;
+  e.set_shares(1);
   const std::vector<double> values = e.limit_values(e.q_);
   for (std::size_t l = 0; l < s.limits.size(); ++l)
     e.touched_[l] = std::abs(values[l] - s.limits[l].bound) <= 1e-9 * (1 + std::abs(s.limits[l].bound));
@@ -42,7 +42,7 @@ StaticSensitivity::~StaticSensitivity() = default;
 
 Workspace StaticSensitivity::workspace_of(const System& system) const {
   Workspace out(system);
-  out.data().load = at_->w_.load;
+  out.data().load = at_->w_.load, out.data().weight = at_->w_.weight;
   out.data().servo = at_->w_.servo;
   return out;
 }
@@ -94,7 +94,7 @@ StaticSensitivity::Side StaticSensitivity::left_over(const System& system,
   for (const CompiledMotion& m : s.motions) {
     const multibody::Link& link = s.tree[m.link];
     double rates[6];
-    prescribed(m, link, e.t_, wanted.data() + link.q, rates);
+    prescribed(m, link, e.t_, wanted.data() + link.q, rates, e.options_.motion);
     const auto given = wanted.begin() + link.q;
     if (has_rotation_vector(link.kind) &&
         !std::equal(given, given + multibody::coordinate_count(link.kind), q.begin() + link.q))
@@ -129,6 +129,7 @@ void StaticSensitivity::solve(const Side& up, const Side& down, double delta, bo
     multibody::subtract_loop_forces(e.K_, scaled.data(), e.rhs_.wrench.data());
   }
   for (std::size_t l = 0; l < e.locks_.size(); ++l) e.locks_[l].g = scale * (up.locked[l] - down.locked[l]);
+  e.gaba_.take_given();
   e.gaba_.solve(e.rhs_, e.scratch_, e.x_);
   if (e.circulatory_) e.complete_step(0);
   for (std::size_t k = 0; k < rates.size(); ++k) rates[k] += e.x_.a[k];

@@ -48,7 +48,7 @@ Equilibrium::Equilibrium(const SystemData& s, const State& state, WorkspaceData&
   K_.length = s_.size;
   for (const CompiledMotion& m : s_.motions) {
     double v[6];
-    prescribed(m, s_.tree[m.link], t_, q_.data() + s_.tree[m.link].q, v);
+    prescribed(m, s_.tree[m.link], t_, q_.data() + s_.tree[m.link].q, v, options.motion);
   }
   std::fill(w_.servo.begin(), w_.servo.end(), ServoState::linear);
   circulatory_ = !s_.wind_shapes.empty() || std::any_of(s_.loads.begin(), s_.loads.end(), [](const auto& l) {
@@ -64,6 +64,11 @@ bool Equilibrium::solve(StaticResult& out) {
   for (const StaticPart& part : parts)
     if (!search(part, out)) return false;
   return find_within_limits(out, true);
+}
+
+// So much of the shares that are asked for.
+void Equilibrium::set_shares(double part) {
+  w_.load = options_.load * part, w_.weight = options_.weight * part;
 }
 
 // One part by itself; what it finds is put into the whole.
@@ -111,10 +116,10 @@ bool Equilibrium::search(StaticResult& out) {
     std::fill(w_.servo.begin(), w_.servo.end(), ServoState::linear);
     bool good = true;
     for (int k = 1; good && k <= parts; ++k) {
-      w_.load = options_.load * (static_cast<double>(k) / parts);
+      set_shares(static_cast<double>(k) / parts);
       good = find_within_limits(out, k == parts);
     }
-    w_.load = options_.load;
+    set_shares(1);
     if (good) return true;
     if (iterations_ >= options_.max_iterations * 4) break;
   }
@@ -148,7 +153,7 @@ bool Equilibrium::stand(StaticResult& out) {
   const std::vector<double> values = limit_values(q_);
   for (std::size_t l = 0; l < s_.limits.size(); ++l)
     touched_[l] = std::abs(values[l] - s_.limits[l].bound) <= 1e-9 * (1 + std::abs(s_.limits[l].bound));
-  w_.load = options_.load;
+  set_shares(1);
   update_servos();
   set_augment();
   assemble(0);
@@ -157,7 +162,7 @@ bool Equilibrium::stand(StaticResult& out) {
   for (const double tau : rhs_.tau) acting_ = std::max(acting_, std::abs(tau));
   for (int i = 0; i < s_.tree.size(); ++i)
     acting_ =
-        std::max(acting_, s_.tree[i].inertia.m * s_.size * w_.load * s_.model.gravity().value(t_).norm());
+        std::max(acting_, s_.tree[i].inertia.m * s_.size * w_.weight * s_.model.gravity().value(t_).norm());
   for (std::size_t k = 0; k < w_.leans_on.size(); k += State::touching_width)
     acting_ = std::max(acting_, s_.size * Eigen::Map<const Vec3>(w_.leans_on.data() + k + 6).norm());
   // Nothing moves: any matrix that is definite tells what loops and stops carry.
@@ -421,7 +426,7 @@ StaticResult settle(const System& system, State& state, Workspace& workspace, co
   out.report.iterations += steps;
   out.touches = touch_reactions(s, w.leans_on);
   w.leans_on.clear();
-  w.load = 1;
+  w.load = w.weight = 1;
   std::fill(w.servo.begin(), w.servo.end(), ServoState::linear);
   if (!found) return out;
   state.q = equilibrium.q();

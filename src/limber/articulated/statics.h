@@ -15,11 +15,12 @@
 namespace limber::articulated {
 
 struct StaticOptions {
-  double tolerance = 1e-12;  // of the forces left over, relative to those that act
-  int max_iterations = 300;  // in all
-  int load_steps = 1;        // loads and weight are applied in so many steps
-  int modes = 3;             // lowest eigenvalues wanted
-  double load = 1;           // share of loads and weight that acts
+  double tolerance = 1e-12;     // of the forces left over, relative to those that act
+  int max_iterations = 300;     // in all
+  int load_steps = 1;           // loads and weight are applied in so many steps
+  int modes = 3;                // lowest eigenvalues wanted
+  double load = 1, weight = 1;  // shares that act: of loads and wind; of weight and riders
+  double motion = 1;            // share of the way that given motions have put joints
 };
 
 struct StaticMode {
@@ -68,7 +69,8 @@ struct StaticResult {
   std::vector<double> coupling_forces;  // (couplings) of the rigid ones on their gaps [N·m or N]
   std::vector<StopReaction> stops;
   std::vector<TouchReaction> touches;
-  bool circulatory = false;  // some loads have no potential: `negative` is of the tangent's symmetric part
+  double work_of_motions = 0;  // [J] of the forces that given motions take, along their whole way
+  bool circulatory = false;    // some loads have no potential: `negative` is of the tangent's symmetric part
   result::Energy energy;
 };
 

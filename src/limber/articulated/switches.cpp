@@ -184,7 +184,7 @@ System after(const System& compiled, std::span<const Done> actions) {
 void take_over(const System& before, const System& now, State& state, Workspace& workspace) {
   Workspace fresh(now);
   const WorkspaceData& old = workspace.data();
-  fresh.data().load = old.load;
+  fresh.data().load = old.load, fresh.data().weight = old.weight;
   if (old.held) hold(now, fresh, old.held->hand);
   state.work += energy(now, state, fresh).total() - energy(before, state, workspace).total();
   workspace = std::move(fresh);

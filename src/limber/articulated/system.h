@@ -365,7 +365,7 @@ struct WorkspaceData {
   std::unique_ptr<Blocks> blocks;               // null: tree_only
   std::unique_ptr<Contacts> contacts;           // null: nothing touches
   std::vector<double> leans_on;                 // of a rest at hand, as State::touching
-  double load = 1;                              // share of weight, loads, wind and riders that acts
+  double load = 1, weight = 1;                  // shares that act: of loads and wind; of weight and riders
   double dissipated_power = 0, work_power = 0;  // [W] by evaluate()
   // (controllers) of a stage: forces that are held, integrals without the stage's own part; by evaluate()
   // what adds to the integrals; integrals at the step's end.
@@ -535,6 +535,7 @@ bool solve_blocks(const SystemData& s, WorkspaceData& w, multibody::BlockSolutio
 Vec6 block_lock_force(const SystemData& s, const WorkspaceData& w, int link);
 
 // Coordinates and rates of a prescribed joint at time t.
-void prescribed(const CompiledMotion& m, const multibody::Link& link, double t, double* q, double* v);
+void prescribed(const CompiledMotion& m, const multibody::Link& link, double t, double* q, double* v,
+                double share = 1);
 
 }  // namespace limber::articulated

@@ -51,7 +51,7 @@ class Assembly {
   }
 
   void weight_and_loads(double t) {
-    const Vec3 g = w_.load * s_.model.gravity().value(t);
+    const Vec3 g = w_.weight * s_.model.gravity().value(t);
     for (int i = 0; i < s_.tree.size(); ++i) {
       const Inertia& I = s_.tree[i].inertia;
       if (I.m > 0) dead_force(i, w_.links[i].X_WM.R * (I.h / I.m), I.m * g);

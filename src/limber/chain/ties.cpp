@@ -102,6 +102,12 @@ std::vector<double> Ties::gap_rate(const std::vector<Vec3>& shift) const {
   return out;
 }
 
+double Ties::work_of_supports(const std::vector<double>& lambda) const {
+  double sum = 0;
+  for (std::size_t i = 0; i < lambda.size() && i < gap_rate_.size(); ++i) sum += lambda[i] * gap_rate_[i];
+  return sum;
+}
+
 double Ties::worst_gap() const {
   double worst = 0;
   for (const double g : gap_) worst = std::max(worst, std::abs(g));

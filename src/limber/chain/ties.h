@@ -42,6 +42,8 @@ class Ties {
   const std::vector<double>& gap() const { return gap_; }
   // ∂φ/∂factor as the joints stand, with links that move by `shift` (empty: none does); of all rows.
   std::vector<double> gap_rate(const std::vector<Vec3>& shift) const;
+  // [J] of the forces that moved supports take, along their whole way.
+  double work_of_supports(const std::vector<double>& lambda) const;
   const std::vector<Tug>& tugs() const { return tugs_; }
   double spring_energy() const { return spring_energy_; }
   double worst_gap() const;

@@ -41,6 +41,9 @@ class Gaba {
   // `homogeneous`: rows that locks give are zero.
   void solve(const BlockRhs& rhs, Scratch& scratch, BlockSolution& x, bool homogeneous = false) const;
 
+  // The last factor, with other values in the rows that locks give.
+  void take_given();
+
   // How every body answers to a wrench on itself alone: φ_i = Y_ii F_i, homogeneous, by the last factor (not
   // of `exact`). About as dear as the factor (gaba_answers.cpp).
   struct Answers {

@@ -117,7 +117,9 @@ Candidate rest_by(const MethodInfo& method, const Model& model, const RunOptions
   }
   if (!found.report.ok()) c.refusal = found.report.message;
   c.layout = work.layout;
-  work.observe(c.moments.emplace_back());
+  CurvePoint rest;
+  work.observe(rest, false);
+  c.moments.push_back(std::move(rest.snapshot));
   return c;
 }
 

@@ -40,6 +40,7 @@ const char* to_string(StaticJob job);
 
 struct Equilibrium;
 struct Follower;  // static_parts.h
+struct PathWork;
 enum class Growth : std::uint8_t;
 
 // What a method of the table (method_table.h) does of it.
@@ -48,6 +49,7 @@ struct StaticAbility {
   bool modes;  // honours StaticOptions::modes; all else is honoured by all
   Equilibrium (*find)(const Model&, const RunOptions&, const StaticOptions&);
   Follower (*follow)(const Model&, const RunOptions&, Growth, const StaticOptions&);  // loads that grow
+  PathWork (*path)(const Model&, const RunOptions&, const StaticOptions&);            // null: knows none
 };
 
 // The method that answers: the one that is asked for, else rest_method() (methods.h), else the first that

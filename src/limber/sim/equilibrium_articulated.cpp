@@ -3,6 +3,7 @@
 #include <map>
 
 #include "limber/articulated/live.h"
+#include "limber/articulated/static_path.h"
 #include "limber/elastic/pseudo_rigid_body.h"
 #include "limber/math/so3.h"
 #include "limber/sim/static_parts.h"
@@ -16,32 +17,48 @@ Mat3 section_axes(const Joint& joint, const Mat3& frame) {
 }
 
 // What the part beyond each joint of the beams pulls with: the opposite of the joint's reaction.
-void take_sections(const Model& written, const elastic::LinkedModel& linked,
-                   const std::vector<articulated::JointReaction>& joints, Equilibrium& e) {
-  const SectionForces forces(written);
-  for (std::size_t b = 0; b < linked.traces.size(); ++b) {
-    const Beam& beam = written.beams()[b];
+class BeamSections {
+ public:
+  BeamSections(const Model& written, const elastic::LinkedModel& linked)
+      : written_(written), linked_(linked), forces_(written) {}
+
+  // From root to tip.
+  std::vector<SectionForce> of(std::size_t b, const std::vector<articulated::JointReaction>& joints,
+                               const result::Snapshot& at) const {
+    std::vector<SectionForce> out;
+    const Beam& beam = written_.beams()[b];
     const auto recipe = elastic::recipe_joints(beam.recipe);
-    const std::vector<BodyId>& pieces = linked.traces[b].pieces;
+    const std::vector<BodyId>& pieces = linked_.traces[b].pieces;
     for (std::size_t k = 1; k < pieces.size(); ++k) {
-      const Joint& joint = linked.model.joints()[pieces[k].value];
+      const Joint& joint = linked_.model.joints()[pieces[k].value];
       const articulated::JointReaction& r = joints[pieces[k].value];
       const double s =
           (static_cast<double>((k - 1) / recipe.size()) + recipe[(k - 1) % recipe.size()].x) / beam.elements;
-      const Mat3 child = e.after.rotations[pieces[k].value].toRotationMatrix() * joint.X_BM.R;
+      const Mat3 child = at.rotations[pieces[k].value].toRotationMatrix() * joint.X_BM.R;
       if (k == 1) {  // at the root: carried back along the piece before the first joint
         const Mat3 root =
-            section_axes(joint, e.after.rotations[pieces[0].value].toRotationMatrix() * joint.X_PF.R);
+            section_axes(joint, at.rotations[pieces[0].value].toRotationMatrix() * joint.X_PF.R);
         const Vec3 moment = r.moment + (root.col(0) * s * path_length(beam.path)).cross(r.force);
-        e.beams[b].sections.push_back(
-            forces.at(static_cast<int>(b), 0, -(root.transpose() * r.force), -(root.transpose() * moment)));
+        out.push_back(
+            forces_.at(static_cast<int>(b), 0, -(root.transpose() * r.force), -(root.transpose() * moment)));
       }
       const Mat3 axes = section_axes(joint, child);
-      e.beams[b].sections.push_back(
-          forces.at(static_cast<int>(b), s, -(axes.transpose() * r.force), -(axes.transpose() * r.moment)));
+      out.push_back(
+          forces_.at(static_cast<int>(b), s, -(axes.transpose() * r.force), -(axes.transpose() * r.moment)));
     }
+    return out;
   }
-}
+  void largest(const std::vector<articulated::JointReaction>& joints, CurvePoint& p) const {
+    for (std::size_t b = 0; b < linked_.traces.size(); ++b)
+      for (const SectionForce& s : of(b, joints, p.snapshot))
+        take_stress(s.stress.combined, s.safety, linked_.traces[b].name, s.s, p);
+  }
+
+ private:
+  const Model& written_;
+  const elastic::LinkedModel& linked_;
+  SectionForces forces_;
+};
 
 bool on_ground(const Model& model, BodyId body) {
   for (; body.valid(); body = model.joints()[body.value].parent)
@@ -79,7 +96,7 @@ articulated::StaticOptions articulated_options(const StaticOptions& options) {
   out.load_steps = options.load_steps.value_or(out.load_steps);
   out.max_iterations = options.max_iterations.value_or(out.max_iterations);
   out.modes = options.modes.value_or(out.modes);
-  out.load = options.load;
+  out.load = out.weight = options.load;
   return out;
 }
 
@@ -111,23 +128,94 @@ Equilibrium find_by_articulated(const Model& model, const RunOptions& run, const
   e.fields = articulated::fields(system, state, w);
   const elastic::LinkedModel linked = elastic::beams_to_links(model, elastic::Stretch::held);
   e.beams = linked_beams(linked.traces, e.before, e.after);
-  take_sections(model, linked, r.joints, e);
+  const BeamSections sections(model, linked);
+  for (std::size_t b = 0; b < e.beams.size(); ++b) e.beams[b].sections = sections.of(b, r.joints, e.after);
   take_reactions(model, linked, r, e);
   return e;
 }
 
+// What a curve needs: the structure, and its beams as their links stand in it.
+struct CurveWork {
+  Model written;
+  articulated::System system;
+  articulated::Workspace solver, viewer;
+  elastic::LinkedModel linked;
+  BeamSections sections;
+  LoadedPlace loaded;
+  MovedPlace moved;
+  articulated::State state;
+  articulated::StaticResult found;
+
+  CurveWork(const Model& m, const articulated::Options& how, double time, bool weight_grows)
+      : written(m),
+        system(articulated::compile(m, how)),
+        solver(system),
+        viewer(system),
+        linked(elastic::beams_to_links(m, elastic::Stretch::held)),
+        sections(written, linked),
+        loaded(system.model(), time, weight_grows),
+        moved(only_moved(m, time)),
+        state(system.rest()) {
+    state.t = time;
+  }
+  void observe(const articulated::State& at, const articulated::StaticResult& rest, double factor,
+               CurvePoint& p, bool shapes) {
+    articulated::observe(system, at, viewer, p.snapshot, &rest);
+    p.deflection = loaded.along(p.snapshot);
+    take_way(moved, factor, rest.work_of_motions, p);
+    sections.largest(rest.joints, p);
+    if (shapes) p.fields = articulated::fields(system, at, viewer);
+  }
+};
+
 Follower follow_articulated(const Model& model, const RunOptions& run, Growth growth,
                             const StaticOptions& options) {
-  refuse_weight(model, growth, "articulated", options.time);
   require(model, Question::articulated_static);
+  const bool all = growth == Growth::everything;
+  const Grows grows = what_grows(model, options.time);
+  const auto work =
+      std::make_shared<CurveWork>(model, run.articulated, options.time, all || grows == Grows::weight);
   articulated::StaticOptions statics = articulated_options(options);
   statics.modes = 0;
-  return follow_state<articulated::State, articulated::Workspace>(
-      articulated::compile(model, run.articulated), statics, options.time);
+  return {work->system.layout(),
+          [=](double share) mutable {
+            if (all || grows == Grows::loads) statics.load = share;
+            if (all || grows == Grows::weight) statics.weight = share;
+            if (all || grows == Grows::moves) statics.motion = share;
+            work->found = articulated::solve_static(work->system, work->state, work->solver, statics);
+            return Follower::Rest{work->found.report, work->found.negative, {}};
+          },
+          [work](CurvePoint& p, bool shapes) { work->observe(work->state, work->found, p.load, p, shapes); }};
 }
+
+PathWork path_of_articulated(const Model& model, const RunOptions& run, const StaticOptions& options) {
+  require(model, Question::articulated_static);
+  const Grows grows = what_grows(model, options.time);
+  const auto work = std::make_shared<CurveWork>(model, run.articulated, options.time, grows == Grows::weight);
+  return {work->system.layout(),
+          [=](const math::PathOptions& asked, bool shapes, const PathWork::Observer& observer) {
+            articulated::PathOptions path;
+            static_cast<math::PathOptions&>(path) = asked;
+            path.statics = articulated_options(options);
+            path.loads_grow = grows == Grows::loads;
+            path.weight_grows = grows == Grows::weight;
+            path.motions_grow = grows == Grows::moves;
+            articulated::State state = work->state;
+            const articulated::Path found =
+                articulated::follow(work->system, state, path, [&](const articulated::PathStation& at) {
+                  CurvePoint p;
+                  work->observe(at.state, at.rest, at.point.factor, p, shapes);
+                  observer(at.point, p);
+                });
+            return PathWork::Walk{found.first.report, found.report};
+          }};
+}
+
+constexpr StaticJob articulated_jobs[] = {StaticJob::rest, StaticJob::ramp, StaticJob::path};
 
 }  // namespace
 
-const StaticAbility articulated_statics{rest_and_ramp, true, find_by_articulated, follow_articulated};
+const StaticAbility articulated_statics{articulated_jobs, true, find_by_articulated, follow_articulated,
+                                        path_of_articulated};
 
 }  // namespace limber::sim

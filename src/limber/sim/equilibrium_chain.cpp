@@ -169,6 +169,37 @@ Equilibrium find_by_chain(const Model& model, const RunOptions&, const StaticOpt
   return e;
 }
 
+// Supports that are moved stand where they are before loads grow: led there, without the loads.
+chain::StaticReport move_supports(const Model& model, chain::System& system, chain::Rest& rest,
+                                  const chain::StaticOptions& statics) {
+  chain::Structure& s = system.structure();
+  const bool any = std::ranges::any_of(s.closures, [](const chain::Closure& c) { return c.moves(); });
+  if (!any || what_grows(model, system.options().time) != Grows::loads) return {};
+  chain::Structure unloaded = s;
+  std::fill(unloaded.ramped.begin(), unloaded.ramped.end(), chain::DeadLoad{});
+  unloaded.turning_ramped.clear();
+  unloaded.air.setZero();
+  unloaded.loads_changed();
+  chain::Solver solver(unloaded);
+  const chain::StaticReport out = solver.solve(rest, 1, statics);
+  for (chain::Closure& c : s.closures) c.shift_before = c.shift, c.turn_before = c.turn;
+  rest.factor = 0;
+  return out;
+}
+
+void observe_point(const chain::System& system, chain::Solver& solver, const chain::Rest& rest,
+                   LoadedPlace& loaded, const MovedPlace& moved, CurvePoint& p, bool shapes) {
+  chain::observe(system, solver, rest, p.snapshot);
+  p.deflection = loaded.along(p.snapshot);
+  if (moved.way != 0) {
+    solver.evaluate(rest, false);
+    take_way(moved, rest.factor, solver.ties().work_of_supports(rest.lambda), p);
+  }
+  for (const chain::Station& s : chain::stresses(system, solver, rest))
+    take_stress(s.stress.combined, s.safety, system.written().beams()[s.beam].name, s.s, p);
+  if (shapes) p.fields = chain_fields(system, solver, rest);
+}
+
 Follower follow_chain(const Model& model, const RunOptions&, Growth growth, const StaticOptions& options) {
   refuse_past(model, options.time, "a ramp of the loads");
   refuse_without_potential(model);
@@ -177,8 +208,18 @@ Follower follow_chain(const Model& model, const RunOptions&, Growth growth, cons
     chain::Solver solver;
     chain::Rest rest;
     chain::StaticOptions options;
+    chain::StaticReport supports;
+    LoadedPlace loaded;
+    MovedPlace moved;
     Work(const Model& m, const chain::Options& how, const chain::StaticOptions& statics)
-        : system(chain::compile(m, how)), solver(system.structure()), rest(system.rest()), options(statics) {}
+        : system(chain::compile(m, how)),
+          solver(system.structure()),
+          rest(system.rest()),
+          options(statics),
+          loaded(system.model(), how.time, how.weight_ramps),
+          moved(only_moved(m, how.time)) {
+      supports = move_supports(m, system, rest, statics);
+    }
   };
   chain::Options how;
   how.time = options.time;
@@ -186,11 +227,52 @@ Follower follow_chain(const Model& model, const RunOptions&, Growth growth, cons
   const auto work = std::make_shared<Work>(model, how, chain_options(options));
   return {work->system.layout(),
           [work](double load) {
+            if (!work->supports.report.ok()) return Follower::Rest{work->supports.report, 0, {}};
             const chain::StaticReport r = work->solver.solve(work->rest, load, work->options);
             return Follower::Rest{r.report, r.negative, r.lost};
           },
-          [work](result::Snapshot& s) { chain::observe(work->system, work->solver, work->rest, s); },
-          [work] { return chain_fields(work->system, work->solver, work->rest); }};
+          [work](CurvePoint& p, bool shapes) {
+            observe_point(work->system, work->solver, work->rest, work->loaded, work->moved, p, shapes);
+          }};
+}
+
+PathWork path_of_chain(const Model& model, const RunOptions&, const StaticOptions& options) {
+  struct Work {
+    chain::System system;
+    chain::Rest rest;
+    chain::StaticReport supports;
+    chain::Solver solver, viewer;
+    Work(const Model& m, const chain::Options& how, const chain::StaticOptions& statics)
+        : system(chain::compile(m, how)),
+          rest(system.rest()),
+          supports(move_supports(m, system, rest, statics)),
+          solver(system.structure()),
+          viewer(system.structure()) {}
+  };
+  chain::Options how;
+  how.time = options.time;
+  how.weight_ramps = !has_loads(model);
+  const chain::StaticOptions statics = chain_options(options);
+  const auto work = std::make_shared<Work>(model, how, statics);
+  return {work->system.layout(),
+          [=](const math::PathOptions& asked, bool shapes, const PathWork::Observer& observer) {
+            const chain::System& system = work->system;
+            PathWork::Walk out;
+            chain::Rest rest = work->rest;
+            out.first = work->supports.report;
+            if (out.first.ok()) out.first = work->solver.solve(rest, 0, statics).report;
+            if (!out.first.ok()) return out;
+            chain::PathOptions path{asked, statics};
+            LoadedPlace loaded(system.model(), how.time, how.weight_ramps);
+            const MovedPlace moved = only_moved(system.written(), how.time);
+            out.path = chain::follow(work->solver, rest, path,
+                                     [&](const math::PathPoint& found, const chain::Rest& there) {
+                                       CurvePoint p;
+                                       observe_point(system, work->viewer, there, loaded, moved, p, shapes);
+                                       observer(found, p);
+                                     });
+            return out;
+          }};
 }
 
 constexpr StaticJob chain_jobs[] = {StaticJob::rest,    StaticJob::ramp,    StaticJob::path,
@@ -198,7 +280,7 @@ constexpr StaticJob chain_jobs[] = {StaticJob::rest,    StaticJob::ramp,    Stat
 
 }  // namespace
 
-const StaticAbility chain_statics{chain_jobs, false, find_by_chain, follow_chain};
+const StaticAbility chain_statics{chain_jobs, false, find_by_chain, follow_chain, path_of_chain};
 
 chain::StaticOptions chain_options(const StaticOptions& options) {
   chain::StaticOptions out;

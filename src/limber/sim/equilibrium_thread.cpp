@@ -100,6 +100,6 @@ Follower follow_thread(const Model& model, const RunOptions& run, Growth growth,
 
 }  // namespace
 
-const StaticAbility thread_statics{rest_and_ramp, false, find_by_thread, follow_thread};
+const StaticAbility thread_statics{rest_and_ramp, false, find_by_thread, follow_thread, nullptr};
 
 }  // namespace limber::sim

@@ -9,7 +9,12 @@ namespace {
 
 std::string length_text(double m) { return fmt::format("{:.4g} mm", 1e3 * m); }
 
+std::string way_text(const StaticCurve& path, double way) {
+  return path.turns ? fmt::format("{:.4g} deg", way * 180 / pi) : length_text(way);
+}
+
 std::string at_load(const StaticCurve& path, double factor) {
+  if (path.way > 0) return way_text(path, factor * path.way);
   return path.force > 0 ? fmt::format("{:.5g} N", factor * path.force)
                         : fmt::format("{:.5g} of the load", factor);
 }
@@ -17,6 +22,52 @@ std::string at_load(const StaticCurve& path, double factor) {
 std::string turn_text(const StaticCurve& path, const Turn& t) {
   return path.force > 0 ? fmt::format("at {}, {} along it", at_load(path, t.load), length_text(t.deflection))
                         : "at " + at_load(path, t.load);
+}
+
+// An extreme of what the way takes: the parabola through three points.
+struct Extreme {
+  double way = 0, reaction = 0;
+  bool most = true;
+};
+
+std::vector<Extreme> extremes_of(const std::vector<CurvePoint>& points) {
+  std::vector<Extreme> out;
+  for (std::size_t i = 1; i + 1 < points.size(); ++i) {
+    const double x0 = points[i - 1].deflection, x1 = points[i].deflection, x2 = points[i + 1].deflection;
+    const double y0 = points[i - 1].reaction, y1 = points[i].reaction, y2 = points[i + 1].reaction;
+    if ((y1 - y0) * (y2 - y1) >= 0 || (x1 - x0) * (x2 - x1) <= 0) continue;
+    const double d1 = (y1 - y0) / (x1 - x0), d2 = (y2 - y1) / (x2 - x1), bend = (d2 - d1) / (x2 - x0);
+    const double x = 0.5 * (x0 + x1) - d1 / (2 * bend), from = x - x0;
+    out.push_back({x, y0 + d1 * from + bend * from * (x - x1), y1 > y0});
+  }
+  return out;
+}
+
+// Of a way that grows: how its force goes up and down, and whether it would stay without it.
+std::vector<Statement> describe_way(const StaticCurve& path) {
+  const char* unit = path.turns ? "N m" : "N";
+  std::vector<Statement> out;
+  bool pulled = false;
+  for (const Extreme& e : extremes_of(path.points)) {
+    out.push_back({"force", fmt::format("{} {:.5g} {} at {} of \"{}\"", e.most ? "at most" : "at least",
+                                        e.reaction, unit, way_text(path, e.way), path.moved)});
+    pulled = pulled || (!e.most && e.reaction < 0);
+  }
+  std::optional<double> stays;
+  const auto& p = path.points;
+  for (std::size_t i = 1; i < p.size(); ++i)
+    if (p[i - 1].reaction < 0 && p[i].reaction >= 0 && p[i].deflection > p[i - 1].deflection && i > 1) {
+      const double part = p[i - 1].reaction / (p[i - 1].reaction - p[i].reaction);
+      stays = p[i - 1].deflection + part * (p[i].deflection - p[i - 1].deflection);
+    }
+  if (stays)
+    out.push_back({"bistable", fmt::format("yes: let go, it stays at {}", way_text(path, *stays))});
+  else if (pulled)
+    out.push_back({"bistable", "not known: the way ends before the force is zero again"});
+  if (!p.empty())
+    out.push_back({"force", fmt::format("{:.5g} {} at the end, {} of \"{}\"", p.back().reaction, unit,
+                                        way_text(path, p.back().deflection), path.moved)});
+  return out;
 }
 
 }  // namespace
@@ -46,7 +97,9 @@ Snap snap_of(const StaticCurve& path) {
 
 std::vector<Statement> describe(const Snap& snap, const StaticCurve& path) {
   std::vector<Statement> out;
-  if (snap.snaps) {
+  if (path.way > 0) {
+    out = describe_way(path);
+  } else if (snap.snaps) {
     out.push_back(
         {"snaps", turn_text(path, *snap.snaps) +
                       (snap.snaps->limit ? "" : ": another branch crosses there, and it takes it")});
@@ -79,9 +132,16 @@ std::vector<Statement> describe(const Snap& snap, const StaticCurve& path) {
   return out;
 }
 
+Statement describe(const chain::StabilityLoss& lost, const StaticCurve& path) {
+  return path.way > 0 ? describe(lost, at_load(path, lost.factor)) : describe(lost, path.force);
+}
+
 Statement describe(const chain::StabilityLoss& lost, double force) {
-  const std::string at = force > 0 ? fmt::format("{:.6g} N", lost.factor * force)
-                                   : fmt::format("{:.8g} of the load", lost.factor);
+  return describe(lost, force > 0 ? fmt::format("{:.6g} N", lost.factor * force)
+                                  : fmt::format("{:.8g} of the load", lost.factor));
+}
+
+Statement describe(const chain::StabilityLoss& lost, const std::string& at) {
   return {lost.limit ? "limit point" : "bifurcation",
           fmt::format("at {}, \"{}\" turns most{}", at, lost.moves,
                       lost.negative < 0 ? ""

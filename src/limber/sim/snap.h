@@ -27,6 +27,8 @@ std::vector<Statement> describe(const Snap& snap, const StaticCurve& path);
 
 // Where stability is lost, in newtons where there is one load of `force`, else (0) as a share of the load.
 Statement describe(const chain::StabilityLoss& lost, double force);
+Statement describe(const chain::StabilityLoss& lost, const StaticCurve& path);
+Statement describe(const chain::StabilityLoss& lost, const std::string& at);
 
 // [N] of the only load, at a time; 0 where there are several, or the weight grows with it.
 double only_force(const Model& model, double time, bool weight_grows);

@@ -17,10 +17,10 @@ void keep(CurvePoint& p, bool shapes) {
   p.snapshot.rotations.clear(), p.snapshot.positions.clear(), p.snapshot.points.clear();
 }
 
-CurvePoint::Kind point_kind(chain::PathPoint::Kind kind) {
-  return kind == chain::PathPoint::Kind::limit         ? CurvePoint::Kind::limit
-         : kind == chain::PathPoint::Kind::bifurcation ? CurvePoint::Kind::bifurcation
-                                                       : CurvePoint::Kind::regular;
+CurvePoint::Kind point_kind(math::PathPoint::Kind kind) {
+  return kind == math::PathPoint::Kind::limit         ? CurvePoint::Kind::limit
+         : kind == math::PathPoint::Kind::bifurcation ? CurvePoint::Kind::bifurcation
+                                                      : CurvePoint::Kind::regular;
 }
 
 }  // namespace
@@ -34,12 +34,123 @@ bool has_loads(const Model& m) {
   return !m.point_loads().empty() || !m.distributed_loads().empty() || m.wind().has_value();
 }
 
+Grows what_grows(const Model& m, double time) {
+  if (has_loads(m)) return Grows::loads;
+  const auto moves = [&](const auto& list) {
+    return std::ranges::any_of(list, [&](const TimeFunction& f) { return f.value(time) != 0; });
+  };
+  if (std::ranges::any_of(m.motions(), [&](const PrescribedMotion& x) { return moves(x.position); }))
+    return Grows::moves;
+  const auto moved = [&](const auto& x) {
+    return !x.shift.value(time).isZero(0) || !x.turn.value(time).isZero(0);
+  };
+  return std::ranges::any_of(m.ties(), moved) || std::ranges::any_of(m.loops(), moved) ? Grows::moves
+                                                                                       : Grows::weight;
+}
+
+MovedPlace only_moved(const Model& m, double time) {
+  if (what_grows(m, time) != Grows::moves) return {};
+  std::vector<MovedPlace> all;
+  for (const PrescribedMotion& x : m.motions()) {
+    const JointKind kind = m[x.joint].kind;
+    for (int k = 0; k < dof_count(kind); ++k)
+      if (const double way = x.position[static_cast<std::size_t>(k)].value(time); way != 0)
+        all.push_back({m[x.joint].name, std::abs(way), is_rotational(kind, k)});
+  }
+  const auto add = [&](const auto& x) {
+    for (const bool turns : {false, true})
+      if (const double way = (turns ? x.turn : x.shift).value(time).norm(); way != 0)
+        all.push_back({x.name, way, turns});
+  };
+  for (const Tie& x : m.ties()) add(x);
+  for (const Loop& x : m.loops()) add(x);
+  return all.size() == 1 ? all[0] : MovedPlace{};
+}
+
+void take_way(const MovedPlace& moved, double factor, double work, CurvePoint& p) {
+  if (moved.way == 0) return;
+  p.deflection = factor * moved.way;
+  p.reaction = work / moved.way;
+}
+
 void refuse_weight(const Model& model, Growth growth, const char* method, double time) {
   if (growth == Growth::everything || !has_loads(model) || model.gravity().value(time).isZero(0)) return;
   throw ModelError({{"scene", "", "gravity",
                      fmt::format("loads that grow while the weight stays: method {} grows both at once; "
                                  "method chain takes it, or a scene without gravity",
                                  method)}});
+}
+
+LoadedPlace::LoadedPlace(const Model& linked, double time, bool weight_grows) : time_(time) {
+  if (only_force(linked, time, weight_grows) > 0 && linked.point_loads()[0].at.body.valid())
+    load_ = &linked.point_loads()[0];
+}
+
+double LoadedPlace::along(const result::Snapshot& at) {
+  if (!load_) return 0;
+  const auto body = static_cast<std::size_t>(load_->at.body.value);
+  const Vec3 p = at.positions[body] + at.rotations[body] * load_->at.p;
+  if (!first_) first_ = p;
+  const Vec3 f =
+      load_->follows ? Vec3(at.rotations[body] * load_->force.value(time_)) : load_->force.value(time_);
+  return (p - *first_).dot(f.normalized());
+}
+
+void take_stress(double stress, double safety, const std::string& beam, double s, CurvePoint& p) {
+  if (p.stressed.empty()) p.safety = INFINITY;
+  if (!(stress > p.largest_stress)) return;
+  p.largest_stress = stress, p.safety = safety, p.stressed = beam, p.stressed_at = s;
+}
+
+static math::Branching branching_of(Branch way) {
+  return way == Branch::straight ? math::Branching::straight
+         : way == Branch::stable ? math::Branching::least_unstable
+                                 : math::Branching::first;
+}
+
+// What the curve is drawn over: the only load, or the only way.
+static void take_axes(const Model& model, double time, StaticCurve& out) {
+  out.force = only_force(model, time, !has_loads(model));
+  const MovedPlace moved = only_moved(model, time);
+  out.way = moved.way, out.turns = moved.turns, out.moved = moved.name;
+}
+
+static StaticCurve path_once(const Model& model, const RunOptions& run, Branch branch,
+                             const CurveOptions& options) {
+  const MethodInfo& method = static_method(model, run, options.statics, StaticJob::path);
+  refuse_past(model, options.statics.time, "a path of equilibria");
+  refuse_without_potential(model);
+  const PathWork work = method.statics->path(model, run, options.statics);
+  StaticCurve out;
+  out.job = StaticJob::path, out.method = method.name(), out.layout = work.layout;
+  out.warnings = static_notes(model, *method.rest);
+  take_axes(model, options.statics.time, out);
+  const auto walk = [&](Branch way, bool shapes, std::vector<CurvePoint>& points) {
+    math::PathOptions path;
+    path.branching = branching_of(way);
+    path.side = way == Branch::other_side ? -1 : 1;
+    path.end_stable = way == Branch::stable;
+    return work.walk(path, shapes, [&](const math::PathPoint& found, CurvePoint& p) {
+      p.load = found.factor, p.time = options.statics.time, p.negative = found.negative;
+      p.kind = point_kind(found.kind);
+      if (points.empty() && out.force > 0 && found.give > 0)
+        out.stiffness = out.force * out.force / found.give;
+      keep(p, shapes);
+      points.push_back(std::move(p));
+    });
+  };
+  const PathWork::Walk walked = walk(branch, options.shapes, out.points);
+  out.report = walked.first;
+  if (!out.ok()) return out;
+  out.lost = walked.path.lost;
+  if (!walked.path.reached) {
+    out.report.status = result::Status::not_converged;
+    out.report.message = walked.path.message;
+  }
+  const bool crossed = std::ranges::any_of(out.lost, [](const auto& l) { return !l.limit; });
+  if (options.shapes && crossed)
+    walk(branch == Branch::straight ? Branch::stable : Branch::straight, false, out.other);
+  return out;
 }
 
 StaticCurve load_curve(const Model& model, const RunOptions& run, int steps, Growth growth,
@@ -50,6 +161,7 @@ StaticCurve load_curve(const Model& model, const RunOptions& run, int steps, Gro
   StaticCurve out;
   out.job = StaticJob::ramp, out.method = method.name(), out.layout = work.layout;
   out.warnings = static_notes(model, *method.rest);
+  if (growth == Growth::loads) take_axes(model, options.statics.time, out);
   for (int i = 0; i <= steps; ++i) {
     const double load = static_cast<double>(i) / steps;
     const Follower::Rest rest = work.solve(load);
@@ -61,92 +173,10 @@ StaticCurve load_curve(const Model& model, const RunOptions& run, int steps, Gro
     }
     CurvePoint p;
     p.load = load, p.time = options.statics.time, p.negative = rest.negative;
-    work.observe(p.snapshot);
-    if (options.shapes) p.fields = work.fields();
+    work.observe(p, options.shapes);
     keep(p, options.shapes);
     out.points.push_back(std::move(p));
   }
-  return out;
-}
-
-namespace {
-
-// The place of the only load, and which way it pushes.
-struct LoadedPlace {
-  const chain::System& system;
-  double time;
-  bool known;
-  Vec3 first = Vec3::Zero();
-  double along(const result::Snapshot& at, bool is_first) {
-    if (!known) return 0;
-    const PointLoad& l = system.model().point_loads()[0];
-    const auto body = static_cast<std::size_t>(l.at.body.value);
-    const Vec3 p = at.positions[body] + at.rotations[body] * l.at.p;
-    if (is_first) first = p;
-    const Vec3 f = l.follows ? Vec3(at.rotations[body] * l.force.value(time)) : l.force.value(time);
-    return (p - first).dot(f.normalized());
-  }
-};
-
-void take_stress(const chain::System& system, chain::Solver& solver, const chain::Rest& rest, CurvePoint& p) {
-  p.safety = INFINITY;
-  for (const chain::Station& s : chain::stresses(system, solver, rest)) {
-    if (!(s.stress.combined > p.largest_stress)) continue;
-    p.largest_stress = s.stress.combined, p.safety = s.safety;
-    p.stressed = system.written().beams()[s.beam].name, p.stressed_at = s.s;
-  }
-}
-
-}  // namespace
-
-static StaticCurve path_once(const Model& model, Branch branch, const CurveOptions& options) {
-  chain_method(StaticJob::path, options.statics);
-  refuse_past(model, options.statics.time, "a path of equilibria");
-  refuse_without_potential(model);
-  chain::Options how;
-  how.time = options.statics.time;
-  how.weight_ramps = !has_loads(model);
-  const chain::System system = chain::compile(model, how);
-  chain::Solver solver(system.structure()), viewer(system.structure());
-  StaticCurve out;
-  out.job = StaticJob::path, out.method = "chain", out.layout = system.layout();
-  out.warnings = static_notes(model, Question::chain_static);
-  out.force = only_force(model, options.statics.time, how.weight_ramps);
-  chain::Rest rest = system.rest();
-  const chain::StaticOptions statics = chain_options(options.statics);
-  out.report = solver.solve(rest, 0, statics).report;
-  if (!out.ok()) return out;
-  const auto walk = [&](Branch way, bool shapes, std::vector<CurvePoint>& points) {
-    chain::PathOptions path;
-    path.statics = statics;
-    path.branching = way == Branch::straight ? chain::Branching::straight
-                     : way == Branch::stable ? chain::Branching::least_unstable
-                                             : chain::Branching::first;
-    path.side = way == Branch::other_side ? -1 : 1;
-    path.end_stable = way == Branch::stable;
-    LoadedPlace loaded{system, how.time, out.force > 0 && system.model().point_loads()[0].at.body.valid()};
-    chain::Rest at = rest;
-    return chain::follow(solver, at, path, [&](const chain::PathPoint& found, const chain::Rest& there) {
-      CurvePoint& p = points.emplace_back();
-      p.load = found.factor, p.time = how.time, p.negative = found.negative, p.kind = point_kind(found.kind);
-      chain::observe(system, viewer, there, p.snapshot);
-      p.deflection = loaded.along(p.snapshot, points.size() == 1);
-      take_stress(system, viewer, there, p);
-      if (points.size() == 1 && out.force > 0 && found.give > 0)
-        out.stiffness = out.force * out.force / found.give;
-      if (shapes) p.fields = chain_fields(system, viewer, there);
-      keep(p, shapes);
-    });
-  };
-  const chain::PathReport report = walk(branch, options.shapes, out.points);
-  out.lost = report.lost;
-  if (!report.reached) {
-    out.report.status = result::Status::not_converged;
-    out.report.message = report.message;
-  }
-  const bool crossed = std::ranges::any_of(report.lost, [](const auto& l) { return !l.limit; });
-  if (options.shapes && crossed)
-    walk(branch == Branch::straight ? Branch::stable : Branch::straight, false, out.other);
   return out;
 }
 
@@ -161,14 +191,15 @@ static std::vector<double> errors_of_losses(const StaticCurve& curve, const Stat
   return out;
 }
 
-StaticCurve equilibrium_path(const Model& model, Branch branch, const CurveOptions& options) {
+StaticCurve equilibrium_path(const Model& model, Branch branch, const CurveOptions& options,
+                             const RunOptions& run) {
   CurveOptions plain = options;
   plain.statics.estimate = false;
   if (options.statics.estimate) refuse_estimate(model, options.statics);
-  StaticCurve out = path_once(model, branch, plain);
+  StaticCurve out = path_once(model, run, branch, plain);
   plain.shapes = false;
   if (options.statics.estimate && out.ok())
-    out.lost_error = errors_of_losses(out, path_once(with_twice_the_elements(model), branch, plain));
+    out.lost_error = errors_of_losses(out, path_once(with_twice_the_elements(model), run, branch, plain));
   return out;
 }
 
@@ -181,10 +212,11 @@ std::vector<Statement> describe(const StaticCurve& curve) {
   std::vector<Statement> out{{"method", curve.method}};
   if (!curve.points.empty()) {
     const CurvePoint& last = curve.points.back();
-    out.push_back({to_string(curve.job),
-                   curve.job == StaticJob::history
-                       ? fmt::format("{} rests up to {:.6g} s", curve.points.size(), last.time)
-                       : fmt::format("{} rests up to {:.6g} of the load", curve.points.size(), last.load)});
+    out.push_back(
+        {to_string(curve.job), curve.job == StaticJob::history
+                                   ? fmt::format("{} rests up to {:.6g} s", curve.points.size(), last.time)
+                                   : fmt::format("{} rests up to {:.6g} of the {}", curve.points.size(),
+                                                 last.load, curve.way > 0 ? "way" : "load")});
   }
   if (!curve.ok()) out.push_back({"ends", curve.report.message});
   if (curve.job == StaticJob::path && !curve.points.empty()) {
@@ -192,7 +224,7 @@ std::vector<Statement> describe(const StaticCurve& curve) {
     out.insert(out.begin() + 1, snap.begin(), snap.end());
   }
   for (std::size_t i = 0; i < curve.lost.size(); ++i) {
-    Statement one = describe(curve.lost[i], curve.force);
+    Statement one = describe(curve.lost[i], curve);
     if (i < curve.lost_error.size())
       one.text += std::isfinite(curve.lost_error[i])
                       ? fmt::format("; error about {:.1e} of the load", curve.lost_error[i])

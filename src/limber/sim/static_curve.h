@@ -14,7 +14,9 @@ struct CurvePoint {
   double time = 0;            // [s] whose loads act
   int negative = 0;           // directions in which it would leave
   Kind kind = Kind::regular;  // limit: the load turns here; bifurcation: another branch crosses
-  double deflection = 0;      // [m] of the place of the only load, along it, since the first point
+  double deflection =
+      0;  // [m] of the place of the only load, along it, since the first point; or the way moved
+  double reaction = 0;        // [N or N·m] where a way grows: what it takes, along it
   double largest_stress = 0;  // [Pa] von Mises', of a history or a path
   std::string stressed;       // the beam of a path's largest stress …
   double stressed_at = 0;     // … where on it, 0…1 …
@@ -34,6 +36,9 @@ struct StaticCurve {
   std::vector<CurvePoint> other;  // of a path that a branch crosses: the other way there, without poses
   double force = 0;               // [N] of the only load at factor 1; 0: there are several, or none
   double stiffness = 0;           // [N/m] against that load at the first point; 0: not known
+  double way = 0;                 // [m or rad] that grows instead of loads, at factor 1; 0: none, or several
+  bool turns = false;             // … and is a turn
+  std::string moved;              // the joint or tie whose way it is
   std::vector<chain::StabilityLoss> lost;
   std::vector<double>
       lost_error;  // of each one's load factor, where an estimate was asked for; NaN: not known
@@ -61,9 +66,9 @@ StaticCurve load_curve(const Model& model, const RunOptions& run, int steps, Gro
 // the fewest directions are unstable, as a structure does that is led slowly.
 enum class Branch : std::int8_t { other_side = -1, straight = 0, one_side = 1, stable = 2 };
 
-// The path of equilibria from no load to all of it, past limit points. By method chain.
+// The path of equilibria from no load to all of it, past limit points. By methods chain and articulated.
 StaticCurve equilibrium_path(const Model& model, Branch branch = Branch::straight,
-                             const CurveOptions& options = {});
+                             const CurveOptions& options = {}, const RunOptions& run = {});
 
 // Through time, at rest at `steps` even times, with the model's changes, creep, fatigue and breaking. By
 // method chain. options.time has no meaning here.

@@ -37,7 +37,7 @@ class ArticulatedGradient : public StaticGradient::Way {
     state.t = options.time;
     articulated::Workspace workspace(system_);
     articulated::StaticOptions statics;
-    statics.load = options.load;
+    statics.load = statics.weight = options.load;
     statics.modes = 0;
     statics.load_steps = options.load_steps.value_or(statics.load_steps);
     statics.max_iterations = options.max_iterations.value_or(statics.max_iterations);

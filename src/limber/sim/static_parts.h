@@ -23,8 +23,7 @@ struct Follower {
   };
   result::Layout layout;
   std::function<Rest(double load)> solve;
-  std::function<void(result::Snapshot&)> observe;
-  std::function<result::Fields()> fields;
+  std::function<void(CurvePoint&, bool shapes)> observe;  // snapshot, deflection, stress; with shapes fields
 };
 
 // By a method with a state in time, whose weight grows with its loads.
@@ -47,14 +46,38 @@ Follower follow_state(System compiled, const Options& statics, double time) {
             work->found = solve_static(work->system, work->state, work->workspace, work->options);
             return Follower::Rest{work->found.report, work->found.negative, {}};
           },
-          [work](result::Snapshot& s) {
-            if constexpr (requires { observe(work->system, work->state, work->workspace, s, &work->found); })
-              observe(work->system, work->state, work->workspace, s, &work->found);
-            else
-              observe(work->system, work->state, work->workspace, s);
-          },
-          [work] { return fields(work->system, work->state, work->workspace); }};
+          [work](CurvePoint& p, bool shapes) {
+            observe(work->system, work->state, work->workspace, p.snapshot);
+            if (shapes) p.fields = fields(work->system, work->state, work->workspace);
+          }};
 }
+
+// A path of equilibria from no load on, as often as it is walked.
+struct PathWork {
+  using Observer = std::function<void(const math::PathPoint&, CurvePoint&)>;
+  struct Walk {
+    result::SolveReport first;  // of the rest without load; the path is empty where it fails
+    math::PathReport path;
+  };
+  result::Layout layout;
+  std::function<Walk(const math::PathOptions&, bool shapes, const Observer&)> walk;
+};
+
+// The place of the only load, and how far it went along it since the first time that it was asked.
+class LoadedPlace {
+ public:
+  // `linked`: the model whose bodies the snapshots' frames are.
+  LoadedPlace(const Model& linked, double time, bool weight_grows);
+  double along(const result::Snapshot& at);
+
+ private:
+  const PointLoad* load_ = nullptr;
+  double time_;
+  std::optional<Vec3> first_;
+};
+
+// The largest stress of a point, of sections of beams by their names.
+void take_stress(double stress, double safety, const std::string& beam, double s, CurvePoint& p);
 
 // What a rest does not look at, and what it moves to close loops and ties.
 std::vector<std::string> static_notes(const Model& model, Question question);
@@ -64,6 +87,19 @@ Model with_twice_the_elements(const Model& model);
 void refuse_estimate(const Model& model, const StaticOptions& options);
 
 bool has_loads(const Model& model);  // beside the weight
+// What a load factor multiplies: the loads; without any the way of given motions and moved supports; without
+// these the weight. The others are there in full.
+enum class Grows : std::uint8_t { loads, moves, weight };
+Grows what_grows(const Model& model, double time);
+// The only joint or tie that is moved, and how far; way 0: there is none, or several.
+struct MovedPlace {
+  std::string name;
+  double way = 0;  // [m], or [rad]
+  bool turns = false;
+};
+MovedPlace only_moved(const Model& model, double time);
+// Of a curve whose factor is a share of that way.
+void take_way(const MovedPlace& moved, double factor, double work, CurvePoint& p);
 // Throws ModelError where loads grow and a weight stays.
 void refuse_weight(const Model& model, Growth growth, const char* method, double time);
 
