@@ -24,6 +24,18 @@ std::string turn_text(const StaticCurve& path, const Turn& t) {
                         : "at " + at_load(path, t.load);
 }
 
+// Where `y` is zero between points i − 1 and i: x as a parabola of y through these and the next, where y goes
+// on the same way; else the straight line.
+template <class Y>
+double way_without(const std::vector<CurvePoint>& p, std::size_t i, Y y) {
+  const double x0 = p[i - 1].deflection, x1 = p[i].deflection, y0 = y(p[i - 1]), y1 = y(p[i]);
+  const double line = x0 - y0 * (x1 - x0) / (y1 - y0);
+  if (i + 1 == p.size()) return line;
+  const double x2 = p[i + 1].deflection, y2 = y(p[i + 1]);
+  if ((y2 - y1) * (y1 - y0) <= 0) return line;
+  return line + y0 * y1 / (y2 - y0) * ((x2 - x1) / (y2 - y1) - (x1 - x0) / (y1 - y0));
+}
+
 // An extreme of what the way takes: the parabola through three points.
 struct Extreme {
   double way = 0, reaction = 0;
@@ -57,8 +69,7 @@ std::vector<Statement> describe_way(const StaticCurve& path) {
   const auto& p = path.points;
   for (std::size_t i = 1; i < p.size(); ++i)
     if (p[i - 1].reaction < 0 && p[i].reaction >= 0 && p[i].deflection > p[i - 1].deflection && i > 1) {
-      const double part = p[i - 1].reaction / (p[i - 1].reaction - p[i].reaction);
-      stays = p[i - 1].deflection + part * (p[i].deflection - p[i - 1].deflection);
+      stays = way_without(p, i, [](const CurvePoint& at) { return at.reaction; });
     }
   if (stays)
     out.push_back({"bistable", fmt::format("yes: let go, it stays at {}", way_text(path, *stays))});
@@ -88,8 +99,7 @@ Snap snap_of(const StaticCurve& path) {
       if (before.negative > 0 && p.negative == 0 && p.kind != CurvePoint::Kind::regular)
         out.comes_back = turn;
     } else if (!out.stays && before.negative == 0 && p.negative == 0 && before.load < 0 && p.load >= 0) {
-      const double part = before.load / (before.load - p.load);
-      out.stays = before.deflection + part * (p.deflection - before.deflection);
+      out.stays = way_without(points, i, [](const CurvePoint& at) { return at.load; });
     }
   }
   return out;

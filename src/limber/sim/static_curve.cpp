@@ -130,6 +130,7 @@ static StaticCurve path_once(const Model& model, const RunOptions& run, Branch b
     path.branching = branching_of(way);
     path.side = way == Branch::other_side ? -1 : 1;
     path.end_stable = way == Branch::stable;
+    if (out.way > 0) path.largest_step = 0.04;  // the way bends little itself: it is the force that is drawn
     return work.walk(path, shapes, [&](const math::PathPoint& found, CurvePoint& p) {
       p.load = found.factor, p.time = options.statics.time, p.negative = found.negative;
       p.kind = point_kind(found.kind);
