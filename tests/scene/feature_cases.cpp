@@ -350,6 +350,13 @@ std::vector<FeatureCase> feature_cases() {
   add("friction of a closing joint that falls with its rate",
       pair(universal + "    friction: §{static: 0.1 N*m, dynamic: 0.02 N*m, velocity: [1 rad/s, 1 rad/s]}\n"),
       pair(universal + "    friction: 0.1 N*m\n"));
+  const auto welded = [&](const char* parent) {
+    return cord("",
+                "bodies:\n  weight: {sphere: 5 mm, mass: 20 g, at: [20 cm, 0, 0]}\njoints:\n  weld:\n    "
+                "type: fixed\n    child: weight\n    parent: " +
+                    std::string(parent) + "\n");
+  };
+  add("joint on a beam", welded("§cord.tip"), welded("world"));
   add("tie", cord("", "ties:\n  §support: {on: cord@0.5, type: prismatic, axis: [1, 0, 0]}\n"), plain_cord);
   add("tie whose place moves",
       cord("",

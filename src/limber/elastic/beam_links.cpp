@@ -74,6 +74,7 @@ class Converter {
 
   LinkedModel run() {
     for (const int b : starting_order(model_.beams())) place(b);
+    hang_joints();
     parts_.beams.clear();
     for (Spring& s : parts_.springs) {
       move(s.a);
@@ -118,6 +119,40 @@ class Converter {
       return beam.X_WS * beam.pieces.frames().at(a.s) * Pose::translation(a.p);
     }
     return (a.body.valid() ? poses_[a.body.value] : Pose::identity()) * Pose::translation(a.p);
+  }
+
+  // Joints on beams go to the link that holds their place, where the beam is as it is drawn.
+  void hang_joints() {
+    if (std::ranges::none_of(model_.joints(), [](const Joint& j) { return j.beam.valid(); })) return;
+    const std::vector<Pose> drawn = drawn_poses();
+    for (std::size_t i = 0; i < model_.joints().size(); ++i) {
+      Joint& joint = parts_.joints[i];
+      if (!joint.beam.valid()) continue;
+      Attachment at;
+      at.beam = joint.beam, at.s = joint.s;
+      const Attachment* from = &model_[joint.beam].from;
+      while (from->beam.valid()) from = &model_[from->beam].from;
+      if (from->body.valid()) {
+        const Pose &was = drawn[from->body.value], &is = poses_[from->body.value];
+        if ((was.p - is.p).norm() > 1e-9 || (was.R - is.R).norm() > 1e-9)
+          throw ModelError({{"joint", joint.name, "parent",
+                             "the beam starts from a body that does not start where it is drawn"}});
+      }
+      const Place place = find(at);
+      joint.parent = place.body;
+      joint.X_PF = place.X_BL * at_rest(at).inverse() * joint.X_PF;
+      joint.beam = {}, joint.s = 0;
+    }
+  }
+
+  // With all coordinates at zero.
+  std::vector<Pose> drawn_poses() const {
+    std::vector<Pose> out;
+    for (const Joint& j : model_.joints()) {
+      const Pose X_WP = j.parent.valid() ? out[static_cast<std::size_t>(j.parent.value)] : Pose::identity();
+      out.push_back(X_WP * j.X_PF * joint_pose(j.kind, j.pitch, {}) * j.X_BM.inverse());
+    }
+    return out;
   }
 
   // A tie becomes a loop: its frames agree at rest, or, between two places, have the same axes.

@@ -169,6 +169,8 @@ const Feature table[] = {
   {"point mass on a body", "yyyyyyy", [](const Model& m, Places& out) {
      of_bodies(m, out, "point_masses", [](const Body& b) { return !b.point_masses.empty(); }); }},
 
+  {"joint on a beam", "yyy..yy", [](const Model& m, Places& out) {
+     of_joints(m, out, "parent", [](const Joint& j) { return j.beam.valid(); }); }},
   {"cylindrical joint", ".yyyy..", of_kind<JointKind::cylindrical>},
   {"screw", ".yyyy..", of_kind<JointKind::screw>},
   {"joint of a point on a line", ".yyyy..", of_kind<JointKind::point_on_line>},

@@ -102,6 +102,8 @@ struct Joint {
   std::string name;
   JointKind kind = JointKind::fixed;
   BodyId parent = world;
+  BeamId beam{};  // valid: it hangs on this beam at s instead; X_PF is in the world when nothing acts
+  double s = 0;   // along that beam, 0…1
   BodyId child;
   Pose X_PF;         // on the parent (the world: in world coordinates)
   Pose X_BM;         // on the child

@@ -107,7 +107,8 @@ void read_materials(const Fields& scene);
 void read_sections(const Fields& scene);
 void read_bodies(const Fields& scene);
 void read_short_forms(const Fields& scene);
-void read_joints(const Fields& scene);  // and the joints of floating and fixed bodies
+void hang_joints_on_beams(const Fields& scene);  // those of read_joints() whose parent is a place on a beam
+void read_joints(const Fields& scene);           // and the joints of floating and fixed bodies
 // Which of the joints make the tree; the first ones, of short forms, always do. The others become loops.
 std::vector<char> choose_tree(const Fields& scene, std::size_t first);
 void cut_joints(const Fields& scene, const std::vector<char>& in_tree);

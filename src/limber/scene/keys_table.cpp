@@ -374,7 +374,8 @@ std::vector<Object> joint_objects() {
                        "rotation vector, shift; point_on_plane: rotation vector, two shifts; free: rotation "
                        "vector, three shifts; fixed and distance: none")
                     .needed(),
-                refer("parent", "body", "a body or world").otherwise("world"),
+                refer("parent", "body", "a body, world, or a place on a beam (arm.tip, arm@0.5)")
+                    .otherwise("world"),
                 refer("child", "body", "the body that hangs on it").needed(),
             },
             joint_place_keys(),

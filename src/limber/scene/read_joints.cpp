@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "limber/elastic/beam_frames.h"
 #include "limber/scene/fields.h"
 
 namespace limber::scene {
@@ -94,6 +95,21 @@ BodyId read_body(const Fields& fields, const char* key, bool allow_world) {
   return fields.reader.body(fields.node(key), fields.path(key), allow_world).value_or(world);
 }
 
+// A parent that is a place on a beam: known once beams are read.
+bool hangs_on_beam(const Fields& fields) {
+  return fields.has("parent") && fields.reader.names_beam(fields.node("parent"));
+}
+
+BodyId read_child(const Fields& fields) {
+  if (!fields.has("child") || !fields.reader.names_beam(fields.node("child")))
+    return read_body(fields, "child", false);
+  fields.error(
+      "child",
+      fmt::format("a beam hangs on its root already: make it the parent, or give ties: {{on: {}, to: …}}",
+                  fields.node("child").text));
+  return world;
+}
+
 // Keys that only one kind has.
 double read_pitch(const Fields& fields, JointKind kind) {
   for (const auto& [key, owner] :
@@ -148,7 +164,8 @@ void read_joint(const Fields& fields, std::string_view name, std::vector<Pending
   Joint joint;
   joint.name = name;
   joint.kind = all_joint_kinds[fields.choice("type", 0)];
-  const BodyId parent = read_body(fields, "parent", true), child = read_body(fields, "child", false);
+  const BodyId parent = hangs_on_beam(fields) ? world : read_body(fields, "parent", true),
+               child = read_child(fields);
   joint.law = fields.law(joint.kind);
   joint.position = fields.values("position", joint.kind);
   joint.velocity = fields.values("velocity", joint.kind);
@@ -165,6 +182,8 @@ void read_joint(const Fields& fields, std::string_view name, std::vector<Pending
   if (fields.has("motion")) reader.parts.motions.push_back({id, fields.functions("motion", joint.kind)});
   joint.parent = parent;
   joint.child = child;
+  if (hangs_on_beam(fields))
+    reader.joints_on_beams.push_back({joint.name, &fields.self(), fields.mark(), frames.has_value()});
   if (!child.valid()) {  // reported; keeps the numbering
     reader.parts.joints.push_back(std::move(joint));
     return;
@@ -242,8 +261,47 @@ Mat3 joint_axes(JointKind kind, const Vec3& axis, const Vec3& axis2) {
              : math::rotation_from_z(axis);
 }
 
+namespace {
+
+// Where a place is when nothing acts, with a beam's own axes there.
+Pose place_at_rest(Reader& reader, const Attachment& a, std::size_t depth = 0) {
+  const Pose own = Pose::translation(a.p);
+  if (!a.beam.valid()) return reader.reference_pose(a.body) * own;
+  if (depth > reader.parts.beams.size()) return own;  // a ring of beams: reported elsewhere
+  const Beam& beam = reader.parts.beams[static_cast<std::size_t>(a.beam.value)];
+  return place_at_rest(reader, beam.from, depth + 1) * elastic::BeamFrames(beam.path, beam.up).at(a.s) * own;
+}
+
+}  // namespace
+
+void hang_joints_on_beams(const Fields& scene) {
+  Reader& reader = scene.reader;
+  const Path path = scene.path("joints");
+  for (const Reader::JointOnBeam& j : reader.joints_on_beams) {
+    const Fields fields(reader, *j.node, ObjectType::joint, {&path, j.name}, j.mark);
+    const auto found = reader.joint_names.find(j.name);
+    if (found == reader.joint_names.end()) {
+      fields.error("parent", fmt::format("the joint closes a loop, and one on a beam cannot: give ties: "
+                                         "{{on: {}, to: …}}",
+                                         fields.node("parent").text));
+      continue;
+    }
+    const auto place = fields.place("parent");
+    if (!place || !reader.diagnostics.empty()) continue;
+    Joint& joint = reader.parts.joints[static_cast<std::size_t>(found->second)];
+    joint.beam = place->beam, joint.s = place->s;
+    if (j.given) continue;
+    const Pose X_WB = reader.reference_pose(joint.child);
+    joint.X_PF = {read_axes(fields, joint.kind),
+                  world_point(fields).value_or(place_at_rest(reader, *place).p)};
+    joint.X_BM = X_WB.inverse() * joint.X_PF;
+  }
+}
+
 void read_joints(const Fields& scene) {
   Reader& reader = scene.reader;
+  if (scene.has("beams") && scene.node("beams").is_map())
+    for (const Entry& entry : scene.node("beams").entries) reader.beam_keys.emplace(entry.key->text);
   // First what does not need poses, for all joints; then which of them make the tree; then the frames.
   std::vector<PendingJoint> pending;
   const std::size_t of_short_forms = reader.parts.joints.size();

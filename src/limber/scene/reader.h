@@ -4,6 +4,7 @@
 #include <deque>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -96,6 +97,7 @@ class Reader {
   std::optional<std::string> file_text(const Node& node, const Path& path);
 
   // --- names (references.cpp)
+  bool names_beam(const Node& node) const;  // "arm.tip", "arm.root" or "arm@…" of a beam of the scene
   std::optional<BodyId> find_body(std::string_view name) const;
   std::optional<JointId> find_joint(std::string_view name) const;
   std::optional<Attachment> find_place(std::string_view text, std::string& note) const;
@@ -138,8 +140,16 @@ class Reader {
     int relative_joint = -1;  // a joint with explicit frames
     int own_joint = -1;       // made for it because it floats or is fixed: "body.joint"
   };
-  std::vector<BodyExtra> extras;  // of each body
-  std::vector<int> joint_of;      // of each body, -1: none; once all joints are read
+  std::vector<BodyExtra> extras;                 // of each body
+  std::vector<int> joint_of;                     // of each body, -1: none; once all joints are read
+  std::set<std::string, std::less<>> beam_keys;  // names under `beams`, before these are read
+  struct JointOnBeam {
+    std::string name;
+    const Node* node;
+    Mark mark;
+    bool given;  // its frames
+  };
+  std::vector<JointOnBeam> joints_on_beams;
   std::unordered_map<std::string_view, int> body_names, joint_names, beam_names, spring_names, material_names,
       section_names, rider_names;
   bool keeps_places = false;                        // else there are no origins

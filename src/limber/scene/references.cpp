@@ -128,6 +128,15 @@ std::optional<Attachment> Reader::find_place(std::string_view text, std::string&
   return std::nullopt;
 }
 
+bool Reader::names_beam(const Node& node) const {
+  if (!node.is_scalar()) return false;
+  const std::string_view text = node.text;
+  if (const std::size_t at = text.find('@'); at != std::string_view::npos)
+    return beam_keys.contains(text.substr(0, at));
+  const auto [head, tail] = split_last_dot(text);
+  return (tail == "tip" || tail == "root") && beam_keys.contains(head);
+}
+
 std::optional<BodyId> Reader::body(const Node& node, const Path& path, bool allow_world) {
   if (!node.is_scalar()) {
     error(node, path, fmt::format("expected the name of a body, got {}", describe(node)));

@@ -199,6 +199,7 @@ void read_scene(Reader& reader, const Node& written) {
   read_joints(scene);
   read_drives(scene);
   read_beams(scene);
+  hang_joints_on_beams(scene);
   read_springs(scene);
   read_bushings(scene);
   read_couplings(scene);

@@ -282,7 +282,10 @@ class Writer {
     for (const Joint& j : model_.joints()) {
       Flow flow;
       const int n = dof_count(j.kind);
-      flow.add("type", to_string(j.kind)).add("parent", body_name(j.parent)).add("child", body_name(j.child));
+      flow.add("type", to_string(j.kind))
+          .add("parent",
+               j.beam.valid() ? fmt::format("{}@{}", model_[j.beam].name, number(j.s)) : body_name(j.parent))
+          .add("child", body_name(j.child));
       flow.add("parent_frame", frame(j.X_PF)).add("child_frame", frame(j.X_BM));
       flow.add_if(j.kind == JointKind::screw, "pitch", number(j.pitch));
       add_law(flow, j.kind, j.law);
