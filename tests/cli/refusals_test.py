@@ -181,12 +181,12 @@ for arguments in (["--ramp", "4", "--all"], ["--until", "1", "--at", "1"], ["--i
                   ["--method", "thread", "--steps", "3"], ["--method", "chain", "--modes", "3"], ["--path", "--ramp", "4"]):
     code, out, err = run("static", file, *arguments)
     check(code == 2 and (arguments[-2] in err or arguments[-1] in err), f"static {arguments}: {code} {err!r}")
-for arguments, word in ((["--method", "articulated", "--path"], "path"), (["--method", "thread", "--until", "1"], "history"),
+for arguments, word in ((["--method", "thread", "--path"], "path"), (["--method", "thread", "--until", "1"], "history"),
                         (["--method", "articulated", "--inverse"], "inverse"),
                         (["--method", "thread", "--solver", "linear_12"], "sweeps")):
     code, out, err = run("static", file, *arguments)
     check(code == 2 and word in err and "chain" in err, f"static {arguments}: {code} {err!r}")
-code, out, err = run("static", file, "--method", "articulated", "--ramp", "4")  # it would grow the weight too
+code, out, err = run("static", file, "--method", "thread", "--ramp", "4")  # it would grow the weight too
 check(code == 2 and "gravity" in err, f"static --ramp with a weight: {code} {err!r}")
 
 # What a scene changes is not passed by: a curve that knows no changes says so at their line.

@@ -155,6 +155,16 @@ TEST(Paths, ArticulatedFollowsBeamsAsChainDoes) {
   }
 }
 
+// Stops are not followed: the path ends on one and says which.
+TEST(Paths, EndAtAStop) {
+  std::string text = column;
+  text.replace(text.find("stiffness: 20 N*m/rad"), 21, "stiffness: 20 N*m/rad, limits: [-0.5, 0.5]");
+  const StaticCurve branch = path_of(text, Method::articulated, Branch::one_side);
+  EXPECT_FALSE(branch.ok());
+  EXPECT_NE(branch.report.message.find("joint \"foot\" comes to its stop"), std::string::npos);
+  EXPECT_NEAR(std::abs(probe(branch, branch.points.back(), "foot.angle")), 0.5, 1e-6);
+}
+
 // The way of a joint or a support grows where there are no loads. What it takes is dV/dx.
 TEST(Ways, OfAGuideBetweenTwoSprings) {
   const double k = 3000, a = 0.1, h = 0.04;

@@ -182,10 +182,12 @@ void take_points(const sim::StaticCurve& curve, std::size_t count, StaticPage& p
 Json path_curve(const sim::StaticCurve& curve, const std::vector<sim::CurvePoint>& points,
                 const std::string& title) {
   Json x = Json::array(), y = Json::array();
-  for (const sim::CurvePoint& p : points) x.push_back(p.deflection), y.push_back(p.load * curve.force);
+  for (const sim::CurvePoint& p : points)
+    x.push_back(p.deflection), y.push_back(curve.way > 0 ? p.reaction : p.load * curve.force);
+  const std::string way = fmt::format("way of \"{}\" [{}]", curve.moved, curve.turns ? "rad" : "m");
   return {{"title", title},
-          {"x", "deflection along the load [m]"},
-          {"y", "force [N]"},
+          {"x", curve.way > 0 ? way : "deflection along the load [m]"},
+          {"y", curve.turns ? "torque [N m]" : "force [N]"},
           {"points", true},
           {"curves", Json::array({Json{{"label", title}, {"x", x}, {"y", y}}})}};
 }
@@ -197,9 +199,10 @@ void take_path(const sim::StaticCurve& curve, StaticPage& page) {
     const std::string what = p.kind == sim::CurvePoint::Kind::limit ? "limit point" : "bifurcation";
     page.marks.push_back({{"at", static_cast<double>(i)},
                           {"name", curve.force > 0 ? fmt::format("{}, {:.5g} N", what, p.load * curve.force)
-                                                   : fmt::format("{}, {:.5g} of the load", what, p.load)}});
+                                                   : fmt::format("{}, {:.5g} of the {}", what, p.load,
+                                                                 curve.way > 0 ? "way" : "load")}});
   }
-  if (curve.force == 0) return;
+  if (curve.force == 0 && curve.way == 0) return;
   page.plots.push_back(path_curve(curve, curve.points, "Force and deflection along the path"));
   if (!curve.other.empty())
     page.plots.push_back(path_curve(curve, curve.other, "The other way at the crossing"));

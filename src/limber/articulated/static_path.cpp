@@ -7,6 +7,16 @@
 
 namespace limber::articulated {
 
+std::optional<double> give_of(const System& system, const State& rest, const PathOptions& options) {
+  if (!rest.touching.empty()) return std::nullopt;
+  Workspace workspace(system);
+  PathWalker walker(system.data(), rest, workspace.data(), options);
+  PathPlace place;
+  if (!walker.begin(place, 1)) return std::nullopt;
+  const auto at = walker.start(place, 1);
+  return at.d.work / at.d.factor;
+}
+
 Path follow(const System& system, State& state, const PathOptions& options, const PathObserver& observer) {
   const SystemData& s = system.data();
   if (!s.contacts.empty())

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "limber/articulated/statics.h"
 #include "limber/math/path.h"
@@ -42,5 +43,9 @@ struct Path {
   math::PathReport report;
 };
 Path follow(const System& system, State& state, const PathOptions& options, const PathObserver& observer);
+
+// [J] Σ F·du/dλ at a rest with all of the loads: how the displacement of what grows grows with it. Nothing
+// where something is touched, or where the rest has no tangent.
+std::optional<double> give_of(const System& system, const State& rest, const PathOptions& options);
 
 }  // namespace limber::articulated

@@ -162,7 +162,7 @@ bool Equilibrium::pushes_only_where_stable(double sigma) {
 bool Equilibrium::factor_metric() {
   assemble_metric(s_, q_.data(), inertia_share(), w_, loops_, D_);
   if (s_.loops.empty()) return true;
-  D_.origin = K_.origin, D_.S = K_.S, D_.loops = K_.loops;
+  D_.origin = K_.origin, D_.S = K_.S, D_.loops = K_.loops, D_.length = K_.length;
   D_.locks = K_.locks, D_.lock_index = K_.lock_index;
   return metric_.factor(D_, true);
 }

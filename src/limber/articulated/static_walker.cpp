@@ -1,5 +1,7 @@
 #include "limber/articulated/static_walker.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -122,6 +124,7 @@ void PathWalker::describe(Station& at, const Direction* last, double way) {
     work += rate_.wrench[i].head<3>().dot(d.twist[i].head<3>()) +
             s_.size * rate_.wrench[i].tail<3>().dot(d.twist[i].tail<3>());
   for (std::size_t k = 0; k < rate_.tau.size(); ++k) work += rate_.tau[k] * d.rate[k];
+  if (options_.motions_grow) work = 1;  // the way itself, which is held
   at.held = at.negative - (at.negative > 0 && work < 0 ? 1 : 0);
   double scale = 1 / std::sqrt(inner(d, d));
   if (last ? inner(d, *last) < 0 : way < 0) scale = -scale;
@@ -129,11 +132,11 @@ void PathWalker::describe(Station& at, const Direction* last, double way) {
   d.work = work * scale;
 }
 
-bool PathWalker::begin(Place& out) {
-  give(0);
+bool PathWalker::begin(Place& out, double factor) {
+  give(factor);
   out.q = e_.q_;
   out.lambda.assign(s_.loops.size(), Vec6::Zero());
-  out.factor = 0;
+  out.factor = factor;
   const std::vector<double> values = e_.limit_values(e_.q_);
   for (std::size_t l = 0; l < s_.limits.size(); ++l)
     e_.touched_[l] = std::abs(values[l] - s_.limits[l].bound) <= 1e-9 * (1 + std::abs(s_.limits[l].bound));
@@ -223,6 +226,34 @@ bool PathWalker::correct(Place& at, const Direction* d, Station& out) {
   return false;
 }
 
+// Whether free stops are not passed, touched ones push, and servos push as they did. With K_ factored.
+bool PathWalker::stops_hold() {
+  const auto name = [&](const Limit& l) {
+    return l.loop >= 0 ? s_.loops[l.loop].name : s_.model.joints()[l.link].name;
+  };
+  if (!s_.limits.empty()) {
+    const std::vector<double> values = e_.limit_values(e_.q_);
+    for (std::size_t l = 0; l < values.size(); ++l)
+      if (const Limit& x = s_.limits[l];
+          !e_.touched_[l] && (x.upper ? 1 : -1) * (values[l] - x.bound) > 1e-9 * (1 + std::abs(x.bound)))
+        why_ = fmt::format("joint \"{}\" comes to its stop", name(x));
+    if (std::ranges::any_of(e_.touched_, [](char t) { return t != 0; })) {
+      e_.gaba_.solve(e_.rhs_, e_.scratch_, e_.x_);
+      e_.find_limit_forces();
+      for (std::size_t l = 0; l < values.size(); ++l)
+        if (e_.touched_[l] && (s_.limits[l].upper ? 1 : -1) * e_.limit_force_[l] > 1e-9 * acting_)
+          why_ = fmt::format("joint \"{}\" leaves its stop", name(s_.limits[l]));
+    }
+    if (!why_.empty()) return false;
+  }
+  if (s_.drives.empty()) return true;
+  const std::vector<ServoState> before = e_.w_.servo;
+  if (!e_.update_servos()) return true;
+  e_.w_.servo = before;
+  why_ = "a servo comes to its largest force";
+  return false;
+}
+
 PathWalker::Station PathWalker::step(const Place& from, const Direction& d, double s) {
   Station out;
   out.rest = from;
@@ -230,7 +261,8 @@ PathWalker::Station PathWalker::step(const Place& from, const Direction& d, doub
   multibody::integrate(s_.tree, from.q.data(), d.rate.data(), s, out.rest.q.data());
   for (std::size_t l = 0; l < out.rest.lambda.size(); ++l) out.rest.lambda[l] += s * d.lambda[l];
   out.rest.factor += s * d.factor;
-  if (!correct(out.rest, &d, out) || !factored(out.rest)) return out;
+  why_.clear();
+  if (!correct(out.rest, &d, out) || !factored(out.rest) || !stops_hold()) return out;
   describe(out, &d, 1);
   out.ok = true;
   return out;

@@ -42,8 +42,8 @@ class PathWalker {
 
   PathWalker(const SystemData& s, const State& state, WorkspaceData& w, const PathOptions& options);
 
-  // Where the state stands, an equilibrium of factor 0. False: nothing holds it there.
-  bool begin(Place& out);
+  // Where the state stands, an equilibrium of that factor. False: nothing holds it there.
+  bool begin(Place& out, double factor = 0);
 
   Station start(const Place& rest, double way);
   Station step(const Place& from, const Direction& d, double s);
@@ -63,12 +63,14 @@ class PathWalker {
   };
   Weak weakest(const Place& rest, int count);
   const std::string& moves_most(const Direction& d) const;
+  const std::string& why() const { return why_; }  // the last step found nothing
 
   StaticResult told(const Place& rest);
 
  private:
   void put(const Place& at);
   bool factored(const Place& at);
+  bool stops_hold();
   bool correct(Place& at, const Direction* d, Station& out);
   void find_rate();
   void respond(Direction& d);
@@ -85,6 +87,7 @@ class PathWalker {
   int moving_ = 0;     // links
   double acting_ = 0;  // [N or N m] of what grows, on a joint, at factor 1
   bool exact_ = false;
+  std::string why_;
   int iterations_ = 0;
   multibody::BlockRhs rate_;  // of the forces by the factor
   std::vector<Vec6> off_;

@@ -63,6 +63,9 @@ void PathWalker::describe(Waypoint& at, const Direction* last, double way) {
   solver_.tangent_.solve(s_, t_, rate, d.turn, d.lambda);
   double work = give + dot(t_, d.turn);
   for (std::size_t i = 0; i < d.lambda.size(); ++i) work -= rate[i] * d.lambda[i];
+  const bool led = std::ranges::all_of(t_, [](const Vec3& t) { return t.isZero(0); }) &&
+                   std::ranges::any_of(rate, [](double g) { return g != 0; });
+  if (led) work = 1;  // the way of supports, which is held
   at.negative = solver_.tangent_.symmetric() ? solver_.tangent_.negative() : 0;
   at.held = at.negative - (at.negative > 0 && work < 0 ? 1 : 0);
   to_body(d.turn);

@@ -49,6 +49,7 @@ class PathWalker {
   };
   Weak weakest(const Rest& rest, int count);
   const std::string& moves_most(const Direction& d) const;
+  const char* why() const { return ""; }
 
  private:
   bool correct(Rest& rest, const Direction& d, Waypoint& out);

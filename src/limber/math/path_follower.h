@@ -17,7 +17,7 @@
 //   exactly(bool)         to the full tolerance, as not needed on the way
 //   weakest(place, n)     directions that the tangent resists least, orthogonal, and their stiffness
 //   pivot_along(place, b) 1 / bᵀK⁻¹b: passes zero with an eigenvalue of the tangent whose direction b sees
-//   moves_most(direction), iterations(), most_iterations()
+//   moves_most(direction), why() the last step found nothing, iterations(), most_iterations()
 #pragma once
 
 #include <fmt/format.h>
@@ -78,6 +78,10 @@ class PathFollower {
   // directions are not counted only the load's turn is seen.
   bool single(const Station& a, const Station& b) const {
     return !walker_.symmetric() || std::abs(a.negative - b.negative) == 1;
+  }
+  std::string stuck(const Station& at) const {
+    const std::string why = walker_.why();
+    return fmt::format("stuck at {:.6g} of the load{}{}", at.rest.factor, why.empty() ? "" : ": ", why);
   }
   bool acceptable(const Station& at, const Station& next, double& bent) const;
   std::optional<std::vector<Event>> events(const Station& at, const Station& next);
@@ -295,8 +299,7 @@ PathReport PathFollower<Walker>::run(Place& rest, const Observer& observer) {
     double bent = 0;
     if (!acceptable(at, next, bent)) {
       step *= next.ok && bent > options_.bend ? std::clamp(0.8 * options_.bend / bent, 0.1, 0.5) : 0.25;
-      if (step < options_.least_step)
-        return ended(fmt::format("stuck at {:.6g} of the load", at.rest.factor));
+      if (step < options_.least_step) return ended(stuck(at));
       continue;
     }
     std::vector<Event> list;
@@ -304,8 +307,7 @@ PathReport PathFollower<Walker>::run(Place& rest, const Observer& observer) {
       auto found = events(at, next);
       if (!found) {
         step *= 0.3;
-        if (step < options_.least_step)
-          return ended(fmt::format("stuck at {:.6g} of the load", at.rest.factor));
+        if (step < options_.least_step) return ended(stuck(at));
         continue;
       }
       list = std::move(*found);

@@ -549,20 +549,6 @@ void Gaba::apply_lock(int s, const JointLock& lock, const MatD<D>& pivot, double
   given -= inverse * (pivot * given);
 }
 
-void Gaba::take_given() {
-  for (std::size_t s = 0; s < order_.steps.size(); ++s) {
-    const auto& e = order_.steps[s];
-    if (e.kind != Kind::along_joint) continue;
-    const JointLock* lock = system_->lock(e.joint);
-    if (!lock || lock->rows == 0) continue;
-    const Pivot& p = pivots_[s];
-    const Eigen::Map<const MatX> pivot(D_.data() + p.square, p.dofs, p.dofs),
-        inverse(D_inverse_.data() + p.square, p.dofs, p.dofs);
-    const VecX g = lock->C.topLeftCorner(lock->rows, p.dofs).transpose() * lock->g.head(lock->rows);
-    Eigen::Map<VecX>(given_.data() + p.column, p.dofs) = g - inverse * (pivot * g);
-  }
-}
-
 constexpr std::size_t ahead = 8;  // steps
 
 // Rare: points on lines and planes; bodies afloat, multipliers, free joints.

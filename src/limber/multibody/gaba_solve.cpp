@@ -441,4 +441,19 @@ Vec6 Gaba::lock_force(int joint, const Scratch& w, const BlockSolution& x) const
   return force;
 }
 
+// Other values in the rows of locks than the factor had.
+void Gaba::take_given() {
+  for (std::size_t s = 0; s < order_.steps.size(); ++s) {
+    const auto& e = order_.steps[s];
+    if (e.kind != Kind::along_joint) continue;
+    const JointLock* lock = system_->lock(e.joint);
+    if (!lock || lock->rows == 0) continue;
+    const Pivot& p = pivots_[s];
+    const Eigen::Map<const MatX> pivot(D_.data() + p.square, p.dofs, p.dofs),
+        inverse(D_inverse_.data() + p.square, p.dofs, p.dofs);
+    const VecX g = lock->C.topLeftCorner(lock->rows, p.dofs).transpose() * lock->g.head(lock->rows);
+    Eigen::Map<VecX>(given_.data() + p.column, p.dofs) = g - inverse * (pivot * g);
+  }
+}
+
 }  // namespace limber::multibody

@@ -107,7 +107,7 @@ struct Equilibrium {
   std::size_t joints = 0, dofs = 0;  // of what was solved
   Stability stability;
   std::vector<Statement> snap;      // in words, where it loses its stability on the way (chain, one load)
-  std::optional<double> stiffness;  // [N/m] against the only load, at the rest (chain)
+  std::optional<double> stiffness;  // [N/m] against the only load, at the rest
   std::vector<articulated::StaticMode> modes;
   std::vector<Reaction> reactions;                     // of supports, joints of the scene, loops and ties
   std::vector<articulated::JointReaction> all_joints;  // of a tree method, inside the beams too

@@ -6,6 +6,7 @@
 #include "limber/articulated/static_path.h"
 #include "limber/elastic/pseudo_rigid_body.h"
 #include "limber/math/so3.h"
+#include "limber/sim/snap.h"
 #include "limber/sim/static_parts.h"
 
 namespace limber::sim {
@@ -131,6 +132,12 @@ Equilibrium find_by_articulated(const Model& model, const RunOptions& run, const
   const BeamSections sections(model, linked);
   for (std::size_t b = 0; b < e.beams.size(); ++b) e.beams[b].sections = sections.of(b, r.joints, e.after);
   take_reactions(model, linked, r, e);
+  if (const double force = only_force(model, e.time, true); force > 0 && options.load == 1) {
+    articulated::PathOptions here;
+    here.statics = articulated_options(options);
+    if (const auto give = articulated::give_of(system, state, here); give && *give > 0)
+      e.stiffness = force * force / *give;
+  }
   return e;
 }
 
