@@ -132,6 +132,13 @@ const std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> golden = {
     {"inverted-pendulum.yaml", {0xf32fcaba2ceb5fd9, 0x382d4c442ffe2dd7}},
     {"stick-slip.yaml", {0x01344d56d991d016, 0x4a48c0741e31ac6e}},
     {"screw-press.yaml", {0xc53a9aeeb39587d0, 0x23992192adfe50ca}},
+    {"parallel-stage.yaml", {0x86e412f545f08b6c, 0xa1e6c7394942dda1}},
+    {"crossed-pivot.yaml", {0x63c484d3d9e2d111, 0x7d6fc322bd252e3d}},
+    {"accelerometer.yaml", {0xbaa3551f82810073, 0xbc4d8854c039edff}},
+    {"bistable-switch.yaml", {0x19445e9487b4bf0e, 0x2d503fb7fab8362c}},
+    {"stapler.yaml", {0x57fc2c61fca91c1d, 0xbeba01e3eb548979}},
+    {"constant-force.yaml", {0xd54033c55233879c, 0x5c6ec8dcffb0c9cc}},
+    {"compliant-gripper.yaml", {0x0687a92aa53e10b3, 0x92ee30f4bfaa0e7d}},
     {"swinging-tree.yaml", {0x9eddaadd15a8a388, 0x631d000cab6ccf46}},
 };
 
