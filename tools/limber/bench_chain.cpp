@@ -101,6 +101,60 @@ Model bistable_switch(int n) {
   return std::move(b).build();
 }
 
+// Four stages on top of each other, each on two leaves, the last one held from both sides by two more: ten
+// beams, four rigid parts, six ties.
+Model stack_of_stages(int elements) {
+  ModelBuilder b("stages");
+  b.parts.gravity = VectorFunction::constant(Vec3::Zero());
+  Material m;
+  m.name = "steel", m.E = 200e9, m.G = 200e9 / 2.6, m.density = 7850;
+  Section section;
+  section.name = "leaf", section.shape = Rectangle{0.02, 0.5e-3};
+  Beam leaf;
+  leaf.material = b.add(m), leaf.section = b.add(section), leaf.elements = elements, leaf.up = Vec3::UnitX();
+  std::vector<BodyId> stages;
+  for (int k = 0; k < 4; ++k) {
+    Body stage;
+    stage.name = fmt::format("stage.{}", k);
+    stage.inertia = Inertia::about_com(0.1, Vec3::Zero(), 1e-5 * Mat3::Identity());
+    stages.push_back(b.add(stage));
+  }
+  const auto tie_to = [&](BeamId on, BodyId to, const Vec3& p) {
+    Tie tie;
+    tie.name = fmt::format("tie.{}", on.value);
+    tie.on.beam = on, tie.on.s = 1, tie.to.body = to, tie.to.p = p;
+    b.add(tie);
+  };
+  for (int k = 0; k < 4; ++k)
+    for (const double x : {-0.03, 0.03}) {
+      leaf.name = fmt::format("leaf.{}.{}", k, x < 0 ? "left" : "right");
+      leaf.from = {};
+      if (k > 0) leaf.from.body = stages[k - 1], leaf.from.p = {x, 0, 0};
+      const double foot = k > 0 ? 0 : x;
+      leaf.path = PolylinePath{{{foot, 0, 0}, {foot, 0, 0.1}}};
+      const BeamId beam = b.add(leaf);
+      if (x > 0) {
+        tie_to(beam, stages[k], {x, 0, 0});
+        continue;
+      }
+      Joint weld;
+      weld.name = fmt::format("weld.{}", k);
+      weld.child = stages[k], weld.beam = beam, weld.s = 1;
+      weld.X_PF = Pose::translation({x, 0, 0.1 * (k + 1)}), weld.X_BM = Pose::translation({x, 0, 0});
+      b.add(weld);
+    }
+  for (const double y : {-0.2, 0.2}) {
+    leaf.name = y < 0 ? "front" : "back";
+    leaf.from = {};
+    leaf.path = PolylinePath{{{0, y, 0.4}, {0, 0.15 * y, 0.4}}};
+    tie_to(b.add(leaf), stages[3], {0, 0.15 * y, 0});
+  }
+  PointLoad load;
+  load.name = "push", load.at.body = stages[3], load.force = VectorFunction::constant({5, 0, 0});
+  b.add(load);
+  return std::move(b).build();
+}
+
 // Nodes of a solved chain: the ends of the elements.
 std::vector<Vec3> nodes(const chain::Structure& s, const chain::Rest& rest, int n, Recipe recipe) {
   chain::Balance b;
@@ -303,6 +357,23 @@ std::vector<Figure> bench_chain(bool full) {
         fmt::format("a switch of 40 elements there and through: {} points, {} located, {} iterations{}",
                     path.points.size(), path.lost.size(), path.iterations,
                     path.reached ? "" : ", not reached"));
+  }
+
+  {
+    const chain::System system = chain::compile(stack_of_stages(20));
+    chain::Solver solver(system.structure());
+    chain::Rest half = system.rest(), rest;
+    chain::StaticReport report = solver.solve(half, 0.5);
+    const bool good = report.report.ok();
+    bool found = false;
+    const double t = seconds([&] {
+      rest = half;
+      rest.factor = 0.6;
+      found = solver.newton(rest, {}, report);
+    });
+    add("mechanism_step_ms", 1e3 * t, "ms",
+        fmt::format("10 beams of 20 elements and 4 rigid parts, from 0.5 to 0.6 of the load{}",
+                    good && found ? "" : ", not found"));
   }
 
   double first_time = 0, last_time = 0;

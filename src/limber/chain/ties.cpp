@@ -244,13 +244,35 @@ double TiedTangent::gather(const std::vector<Lever>& row, const std::vector<Vec3
   return sum;
 }
 
+// Many rows end on few links: where their ways to the root meet, once for each pair.
+void TiedTangent::find_meetings(const Structure& s) {
+  ends_.clear();
+  for (const Row& row : rows_)
+    if (row.joint < 0)
+      for (const RowEnd* e : {&row.a, &row.b})
+        if (e->link >= 0) ends_.push_back(e->link);
+  std::sort(ends_.begin(), ends_.end());
+  ends_.erase(std::unique(ends_.begin(), ends_.end()), ends_.end());
+  meetings_.clear();
+  for (const int a : ends_)
+    for (const int b : ends_) meetings_.push_back(s.links.common(a, b));
+}
+
+int TiedTangent::meeting(int a, int b) const {
+  if (a < 0 || b < 0) return -1;
+  const auto place = [&](int link) {
+    return std::lower_bound(ends_.begin(), ends_.end(), link) - ends_.begin();
+  };
+  return meetings_[static_cast<std::size_t>(place(a)) * ends_.size() + static_cast<std::size_t>(place(b))];
+}
+
 // What a force of row j's opens row i by, stretching the links that carry both.
-double TiedTangent::give(const Structure& s, const Balance& b, const Row& i, const Row& j) {
+double TiedTangent::give(const Balance& b, const Row& i, const Row& j) const {
   if (i.joint >= 0 || j.joint >= 0) return 0;
   double sum = 0;
   for (const RowEnd* e : {&i.a, &i.b})
     for (const RowEnd* f : {&j.a, &j.b})
-      if (const int k = s.links.common(e->link, f->link); k >= 0) sum += e->f.dot(b.reach[k] * f->f);
+      if (const int k = meeting(e->link, f->link); k >= 0) sum += e->f.dot(b.reach[k] * f->f);
   return sum;
 }
 
@@ -273,13 +295,14 @@ void TiedTangent::factor(const Structure& s, const Balance& b, const Ties& ties)
 
   Z_.resize(static_cast<std::size_t>(n)), G_.resize(static_cast<std::size_t>(n));
   for (int j = 0; j < n; ++j) spread(s, b, rows_[j], G_[j]);
+  if (s.links.stretch) find_meetings(s);
   Eigen::MatrixXd W(n, n);
   for (int j = 0; j < n; ++j) {
     scratch_.assign(static_cast<std::size_t>(s.links.count()), Vec3::Zero());
     for (const Lever& l : G_[j]) scratch_[l.link] += l.m;
     tangent_.solve(s.links, scratch_, Z_[j]);
     for (int i = 0; i < n; ++i)
-      W(i, j) = gather(G_[i], Z_[j]) + (s.links.stretch ? give(s, b, rows_[i], rows_[j]) : 0);
+      W(i, j) = gather(G_[i], Z_[j]) + (s.links.stretch ? give(b, rows_[i], rows_[j]) : 0);
     W(j, j) += rows_[j].compliance;
   }
   // Rows of very different size (metres, springs, borders): to unit diagonal first. A closure's row that

@@ -77,7 +77,9 @@ class TiedTangent {
   };
   void spread(const Structure& s, const Balance& b, const Row& row, std::vector<Lever>& out) const;
   static double gather(const std::vector<Lever>& row, const std::vector<Vec3>& delta);
-  static double give(const Structure& s, const Balance& b, const Row& i, const Row& j);
+  double give(const Balance& b, const Row& i, const Row& j) const;
+  void find_meetings(const Structure& s);
+  int meeting(int a, int b) const;  // Links::common() of ends of rows
 
   Tangent tangent_;
   std::vector<Row> rows_;
@@ -85,6 +87,7 @@ class TiedTangent {
   bool symmetric_ = true;
   std::vector<std::vector<Lever>> G_;
   std::vector<std::vector<Vec3>> Z_;
+  std::vector<int> ends_, meetings_;  // links that rows end on; (ends × ends) where they meet
   Eigen::MatrixXd W_inverse_;
   std::vector<Vec3> scratch_;
 };
