@@ -20,6 +20,7 @@ bool does(const MethodInfo& method, StaticJob job) {
 }
 
 const MethodInfo& first_that_does(StaticJob job) {
+  if (const MethodInfo& chain = info_of(Method::chain); does(chain, job)) return chain;
   const auto table = method_table();
   return *std::find_if(table.begin(), table.end(), [&](const MethodInfo& m) { return does(m, job); });
 }
