@@ -159,7 +159,18 @@ bool PathWalker::begin(Place& out, double factor) {
   for (std::size_t k = 0; k < tau.size(); ++k) acting_ = std::max(acting_, std::abs(tau[k] + rate_.tau[k]));
   const double response = std::sqrt(sum_of_products(first.twist, first.twist) / std::max(1, moving_));
   if (response > 0) weight_ = std::clamp(1 / (response * response), 1.0, heaviest) / std::max(1, moving_);
-  return true;
+  return let_go_of_stops(out);
+}
+
+// What stands at a bound but does not lean on it may leave it.
+bool PathWalker::let_go_of_stops(const Place& at) {
+  if (std::ranges::none_of(e_.touched_, [](char t) { return t != 0; })) return true;
+  if (!factored(at)) return false;
+  e_.gaba_.solve(e_.rhs_, e_.scratch_, e_.x_);
+  e_.find_limit_forces();
+  for (std::size_t l = 0; l < e_.touched_.size(); ++l)
+    if ((s_.limits[l].upper ? 1 : -1) * e_.limit_force_[l] > -1e-9 * acting_) e_.touched_[l] = 0;
+  return factored(at) && e_.gaba_.directions().moved == 0;
 }
 
 double PathWalker::inner(const Direction& a, const Direction& b) const {

@@ -71,6 +71,7 @@ class PathWalker {
   void put(const Place& at);
   bool factored(const Place& at);
   bool stops_hold();
+  bool let_go_of_stops(const Place& at);
   bool correct(Place& at, const Direction* d, Station& out);
   void find_rate();
   void respond(Direction& d);
