@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ._run import Frames, Run, open_run, resume
     from ._scene import Parameter, Reduced, Scene, Verdict, load, schema
     from ._simulation import Simulation, State, View
-    from ._static import Equilibrium, StaticCurve, UnloadedShape
+    from ._static import Equilibrium, Snap, StaticCurve, Turn, UnloadedShape
 
 # What is where; nothing is loaded before it is asked for, so that the command starts at once.
 _HOME = {
@@ -30,7 +30,7 @@ _HOME = {
     "_run": ("Frames", "Run", "open_run", "resume"),
     "_scene": ("Parameter", "Reduced", "Scene", "Verdict", "load", "schema"),
     "_simulation": ("Simulation", "State", "View"),
-    "_static": ("Equilibrium", "StaticCurve", "UnloadedShape"),
+    "_static": ("Equilibrium", "Snap", "StaticCurve", "Turn", "UnloadedShape"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
@@ -53,9 +53,11 @@ __all__ = [
     "Scene",
     "SceneError",
     "Simulation",
+    "Snap",
     "State",
     "StaticCurve",
     "StaticMode",
+    "Turn",
     "UnloadedShape",
     "Verdict",
     "View",

@@ -322,6 +322,9 @@ class Rest:
     def stops(self) -> list[tuple[tuple[str, int], tuple[float, float]]]: ...
 
     @property
+    def stiffness(self) -> float | None: ...
+
+    @property
     def energy(self) -> tuple[float, float]: ...
 
     @property
@@ -360,6 +363,10 @@ class CurvePoint:
     def kind(self) -> str: ...
 
     @property
+    def deflection(self) -> float:
+        """Of the place of the only load, along it [m]."""
+
+    @property
     def largest_stress(self) -> float: ...
 
     @property
@@ -382,6 +389,18 @@ class Curve:
 
     @property
     def lost(self) -> list[StabilityLoss]: ...
+
+    @property
+    def force(self) -> float: ...
+
+    @property
+    def stiffness(self) -> float: ...
+
+    @property
+    def snap(self) -> tuple[tuple[float, float] | None, tuple[float, float] | None, float | None]:
+        """
+        Load and deflection where it snaps and where it comes back, deflection where it stays.
+        """
 
     @property
     def events(self) -> list[str]: ...

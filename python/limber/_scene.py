@@ -227,8 +227,9 @@ class Scene(MutableMapping[str, Any]):
         """Rests as the loads come on in even steps; `weight`: with the weight, else it acts from the start."""
         return StaticCurve._load(self, steps, weight, method, options)
 
-    def path(self, branch: int = 0, **options: Any) -> StaticCurve:
-        """The path of rests past limit points, by method chain; branch ±1: left at the first bifurcation."""
+    def path(self, branch: int | str = 0, **options: Any) -> StaticCurve:
+        """The path of rests past limit points, by method chain; branch ±1: left at the first bifurcation, either way;
+        "stable": always where the fewest directions are unstable."""
         return StaticCurve._path(self, branch, options)
 
     def history(self, until: float | str, steps: int = 50, **options: Any) -> StaticCurve:

@@ -6,7 +6,9 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
+
+import numpy as np
 
 from . import _gradient, _html, _limber
 from ._columns import Columns
@@ -173,7 +175,12 @@ class Equilibrium(_Page):
         gravity, elastic = self._rest.energy
         return {"gravity": gravity, "elastic": elastic}
 
-    def path(self, branch: int = 0, **options: Any) -> StaticCurve:
+    @property
+    def stiffness(self) -> float | None:
+        """Against the only load, at the rest [N/m]; None where it is not known (method chain, one load)."""
+        return self._rest.stiffness
+
+    def path(self, branch: int | str = 0, **options: Any) -> StaticCurve:
         """The path of rests to it past limit points, by method chain."""
         return self.scene.path(branch, **options)
 
@@ -211,6 +218,21 @@ class Equilibrium(_Page):
         return f"<limber.Equilibrium of {self.scene.name} by {self.method}: {stands}>"
 
 
+class Turn(NamedTuple):
+    """A place on a path where stability is lost or won."""
+
+    load: float  #: factor of the loads
+    deflection: float  #: of the place of the only load, along it [m]
+
+
+class Snap(NamedTuple):
+    """What a path tells who designs a switch."""
+
+    snaps: Turn | None  #: it leaves its rest there as the load grows
+    comes_back: Turn | None  #: and the other side there as the load falls
+    stays: float | None  #: where it rests on the other side without load [m]: bistable
+
+
 class StaticCurve(_Page):
     """Rests one after the other: as loads come on, along a path, in the course of time."""
 
@@ -229,11 +251,12 @@ class StaticCurve(_Page):
         return cls(scene, _limber.load_curve(scene._compile(), run, statics, _count(steps), weight))
 
     @classmethod
-    def _path(cls, scene: Scene, branch: int, options: dict[str, Any]) -> StaticCurve:
+    def _path(cls, scene: Scene, branch: int | str, options: dict[str, Any]) -> StaticCurve:
         scene = scene.with_()
-        if branch not in (-1, 0, 1):
-            raise ValueError(f"branch: expected -1, 0 or 1, got {branch}")
-        return cls(scene, _limber.equilibrium_path(scene._compile(), _only_statics(options), branch))
+        ways: dict[int | str, int] = {-1: -1, 0: 0, 1: 1, "stable": 2}
+        if isinstance(branch, bool) or not isinstance(branch, (int, str)) or branch not in ways:
+            raise ValueError(f'branch: expected -1, 0, 1 or "stable", got {branch!r}')
+        return cls(scene, _limber.equilibrium_path(scene._compile(), _only_statics(options), ways[branch]))
 
     @classmethod
     def _history(cls, scene: Scene, until: float | str, steps: int, options: dict[str, Any]) -> StaticCurve:
@@ -277,6 +300,32 @@ class StaticCurve(_Page):
     def columns(self) -> dict[str, str]:
         """What is probed, and its unit."""
         return dict(self._columns.units)
+
+    @property
+    def deflections(self) -> Floats:
+        """Of the place of the only load of a path, along it, since the first point [m]; else zeros."""
+        return np.array([self._curve.point(i).deflection for i in range(len(self))])
+
+    @property
+    def stresses(self) -> Floats:
+        """Largest von Mises stress of each point of a path or a history [Pa]."""
+        return np.array([self._curve.point(i).largest_stress for i in range(len(self))])
+
+    @property
+    def force(self) -> float:
+        """Of the only load, at its full size [N]; 0 where there are several, or none."""
+        return self._curve.force
+
+    @property
+    def stiffness(self) -> float:
+        """Against the only load of a path, at its first point [N/m]; 0: not known."""
+        return self._curve.stiffness
+
+    @property
+    def snap(self) -> Snap:
+        """Of a path: where the structure snaps, where it comes back, whether it stays."""
+        snaps, comes_back, stays = self._curve.snap
+        return Snap(Turn(*snaps) if snaps else None, Turn(*comes_back) if comes_back else None, stays)
 
     @property
     def lost(self) -> list[_limber.StabilityLoss]:

@@ -6,6 +6,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
@@ -15,6 +16,7 @@
 #include "limber/chain/chain.h"
 #include "limber/result/recording.h"
 #include "limber/sim/method_table.h"
+#include "limber/sim/snap.h"
 #include "limber/sim/static_curve.h"
 #include "limber/sim/static_inverse.h"
 #include "moment.h"
@@ -295,6 +297,7 @@ void bind_rest(nb::module_& m) {
                      for (const auto& s : r.e.stops) out.push_back({{s.joint, s.dof}, {s.bound, s.force}});
                      return out;
                    })
+      .def_prop_ro("stiffness", [](const Rest& r) { return r.e.stiffness; })
       .def_prop_ro("energy", [](const Rest& r) { return std::pair(r.e.energy.gravity, r.e.energy.elastic); })
       .def_prop_ro("error",
                    [](const Rest& r) -> std::optional<double> {
@@ -320,6 +323,7 @@ void bind_curves(nb::module_& m) {
       .def_ro("time", &sim::CurvePoint::time)
       .def_ro("negative", &sim::CurvePoint::negative)
       .def_prop_ro("kind", [](const sim::CurvePoint& p) { return std::string(to_string(p.kind)); })
+      .def_ro("deflection", &sim::CurvePoint::deflection, "Of the place of the only load, along it [m].")
       .def_ro("largest_stress", &sim::CurvePoint::largest_stress)
       .def_ro("severed", &sim::CurvePoint::severed);
   nb::class_<Curve>(m, "Curve", "Rests one after the other; limber.StaticCurve is what people use.")
@@ -328,6 +332,18 @@ void bind_curves(nb::module_& m) {
       .def_prop_ro("method", [](const Curve& c) { return c.c.method; })
       .def_prop_ro("job", [](const Curve& c) { return std::string(to_string(c.c.job)); })
       .def_prop_ro("lost", [](const Curve& c) { return c.c.lost; })
+      .def_prop_ro("force", [](const Curve& c) { return c.c.force; })
+      .def_prop_ro("stiffness", [](const Curve& c) { return c.c.stiffness; })
+      .def_prop_ro(
+          "snap",
+          [](const Curve& c) {
+            const sim::Snap snap = sim::snap_of(c.c);
+            const auto turn = [](const std::optional<sim::Turn>& t) -> std::optional<std::pair<double, double>> {
+              return t ? std::optional(std::pair(t->load, t->deflection)) : std::nullopt;
+            };
+            return std::tuple(turn(snap.snaps), turn(snap.comes_back), snap.stays);
+          },
+          "Load and deflection where it snaps and where it comes back, deflection where it stays.")
       .def_prop_ro("events", [](const Curve& c) { return c.c.events; })
       .def_prop_ro("warnings", [](const Curve& c) { return c.c.warnings; })
       .def_prop_ro("statements", [](const Curve& c) { return pairs(describe(c.c)); })
@@ -396,7 +412,9 @@ void bind_curves(nb::module_& m) {
       [](ScenePtr s, const nb::dict& statics, int branch) {
         const sim::CurveOptions o{static_options(statics), true};
         const CompiledScene* scene = s.get();
-        return find_curve(std::move(s), [&] { return sim::equilibrium_path(scene->scene.model, branch, o); });
+        return find_curve(std::move(s), [&] {
+          return sim::equilibrium_path(scene->scene.model, sim::Branch{static_cast<std::int8_t>(branch)}, o);
+        });
       },
       nb::arg("scene"), nb::arg("statics"), nb::arg("branch"));
   m.def(

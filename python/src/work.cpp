@@ -5,10 +5,12 @@
 namespace limber::python {
 namespace {
 
-constinit std::atomic<std::atomic<bool>*> to_stop{nullptr};
+constinit std::atomic<SignalWatch*> watching{nullptr};
 void take_note(int) {
-  if (std::atomic<bool>* stop = to_stop.load(std::memory_order_relaxed))
-    stop->store(true, std::memory_order_relaxed);
+  if (SignalWatch* watch = watching.load(std::memory_order_relaxed)) {
+    watch->came.store(true, std::memory_order_relaxed);
+    watch->stop.store(true, std::memory_order_relaxed);
+  }
 }
 
 bool on_main_thread() { return ::gettid() == ::getpid(); }
@@ -21,7 +23,7 @@ SignalWatch::SignalWatch() {
   if (!on_main_thread() || ::sigaction(SIGINT, nullptr, &before_) != 0) return;
   if (!(before_.sa_flags & SA_SIGINFO) && (before_.sa_handler == SIG_DFL || before_.sa_handler == SIG_IGN))
     return;
-  outer_ = to_stop.exchange(&stop);
+  outer_ = watching.exchange(this);
   now.sa_handler = take_note;
   ::sigemptyset(&now.sa_mask);
   now.sa_flags = SA_RESTART;
@@ -32,8 +34,8 @@ SignalWatch::SignalWatch() {
 SignalWatch::~SignalWatch() {
   if (!installed_) return;
   ::sigaction(SIGINT, &before_, nullptr);
-  to_stop.store(outer_);
-  if (stop.load(std::memory_order_relaxed)) ::raise(SIGINT);
+  watching.store(outer_);
+  if (came.load(std::memory_order_relaxed)) ::raise(SIGINT);
 }
 
 void raise_interrupt() noexcept {

@@ -25,11 +25,12 @@ class SignalWatch {
   ~SignalWatch();  // what came is handed to Python
 
   std::atomic<bool> stop{false};  // for whoever computes meanwhile; anyone may set it
+  std::atomic<bool> came{false};  // … and the signal did
 
  private:
   bool installed_ = false;
   struct sigaction before_ {};
-  std::atomic<bool>* outer_ = nullptr;
+  SignalWatch* outer_ = nullptr;
 };
 
 // Calls f(stop) without the lock.
