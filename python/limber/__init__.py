@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import scenes
     from ._errors import Diverged, Fault, LimberError, NotConverged, SceneError
+    from ._gradient import Sensitivity
     from ._limber import BeamRest, Candidate, Comparison, Contact, MethodVerdict, Reaction, StaticMode
     from ._run import Frames, Run, open_run, resume
     from ._scene import Parameter, Reduced, Scene, Verdict, load, schema
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 # What is where; nothing is loaded before it is asked for, so that the command starts at once.
 _HOME = {
     "_errors": ("Diverged", "Fault", "LimberError", "NotConverged", "SceneError"),
+    "_gradient": ("Sensitivity",),
     "_limber": ("BeamRest", "Candidate", "Comparison", "Contact", "MethodVerdict", "Reaction", "StaticMode"),
     "_run": ("Frames", "Run", "open_run", "resume"),
     "_scene": ("Parameter", "Reduced", "Scene", "Verdict", "load", "schema"),
@@ -52,6 +54,7 @@ __all__ = [
     "Run",
     "Scene",
     "SceneError",
+    "Sensitivity",
     "Simulation",
     "Snap",
     "State",

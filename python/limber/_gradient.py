@@ -1,10 +1,10 @@
-"""Derivatives of what a rest says, by parameters and by numbers of its scene."""
+"""Derivatives of what a rest or a run says, by parameters and by numbers of its scene."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
@@ -18,29 +18,26 @@ if TYPE_CHECKING:
 _STEP = 1e-5  # of a parameter: differences of forces are then good to 1e-10 and better
 
 
-class Derivatives:
-    """Of one rest; it is found once, for outputs that are probed."""
+class _Numbers:
+    """Parameters and keys of a scene as numbers, and the scene with others in their place."""
 
-    def __init__(self, scene: Scene, run: dict[str, Any], statics: dict[str, Any]) -> None:
+    def __init__(self, scene: Scene) -> None:
         self._scene = scene
-        self._of = _limber.StaticGradient(scene._compile(), run, statics)
-        self.columns = Columns(self._of.columns)
-        self._known: dict[str, Floats] = {}
+        self._parameters = scene.parameters
 
-    def by(self, name: str) -> Floats:
-        """Of every column, by a parameter or a key of the scene, in SI."""
-        if name not in self._known:
-            value, unit = self._value(name)
-            delta = _STEP * abs(value) if value else 1e-6
-            up = self._with(name, value + delta, unit)
-            down = self._with(name, value - delta, unit)
-            self._known[name] = self._of.derivative(up._compile(), down._compile(), delta)
-        return self._known[name]
+    def sides(self, name: str) -> tuple[_limber.CompiledScene, _limber.CompiledScene, float]:
+        """The scene with a little more and a little less of it, and how much that is, in SI."""
+        value, unit = self._value(name)
+        delta = _STEP * abs(value) if value else 1e-6
+        if name in self._parameters:
+            up_text, down_text = f"{value + delta!r} {unit}".strip(), f"{value - delta!r} {unit}".strip()
+            return self._scene._compile_with(name, up_text), self._scene._compile_with(name, down_text), delta
+        up, down = self._with(name, value + delta, unit), self._with(name, value - delta, unit)
+        return up._compile(), down._compile(), delta
 
     def _value(self, name: str) -> tuple[float, str]:
-        parameters = self._scene.parameters
-        if name in parameters:
-            return parameters[name].value, parameters[name].unit
+        if name in self._parameters:
+            return self._parameters[name].value, self._parameters[name].unit
         at, key = _paths.find(self._scene._open(), name)
         text = at[key]
         if isinstance(text, bool) or not isinstance(text, (int, float, str)):
@@ -51,10 +48,101 @@ class Derivatives:
             raise ValueError(f'"{name}": {e}') from None
 
     def _with(self, name: str, value: float, unit: str) -> Scene:
-        text = f"{value!r} {unit}".strip()
-        if name in self._scene.parameters:
-            return self._scene.with_(**{name: text})
-        return self._scene.with_({name: float(value) if not unit else text})
+        return self._scene.with_({name: f"{value!r} {unit}" if unit else float(value)})
+
+
+class Derivatives:
+    """Of one rest; it is found once, for outputs that are probed."""
+
+    def __init__(self, scene: Scene, run: dict[str, Any], statics: dict[str, Any]) -> None:
+        self._numbers = _Numbers(scene)
+        self._of = _limber.StaticGradient(scene._compile(), run, statics)
+        self.columns = Columns(self._of.columns)
+        self._known: dict[str, Floats] = {}
+
+    def by(self, name: str) -> Floats:
+        """Of every column, by a parameter or a key of the scene, in SI."""
+        if name not in self._known:
+            self._known[name] = self._of.derivative(*self._numbers.sides(name))
+        return self._known[name]
+
+
+class Sensitivity:
+    """What a number of a run hangs on: where the run starts, forces at every step, parameters."""
+
+    def __init__(self, found: dict[str, Any], wrt: Sequence[str], freedoms: Sequence[tuple[str, int]]) -> None:
+        self.value: float = found["value"]  #: the number itself
+        self.by: dict[str, float] = dict(zip(wrt, found["by"].tolist()))  #: per SI unit of each parameter
+        self.positions: Floats = found["positions"]  #: (freedoms,) by the coordinates that it starts from
+        self.velocities: Floats = found["velocities"]  #: (freedoms,) by the rates that it starts with
+        self.forces: Floats | None = found.get("forces")  #: (steps, freedoms) by a force on each during each step
+        self.freedoms: list[tuple[str, int]] = list(freedoms)  #: joint and number of its coordinate, of each
+
+    def of(self, joint: str) -> list[int]:
+        """The freedoms of a joint, in the order of its coordinates."""
+        found = [i for i, (name, _) in enumerate(self.freedoms) if name == joint]
+        if not found:
+            raise KeyError(f'there is no joint "{joint}" that moves')
+        return found
+
+    def __repr__(self) -> str:
+        return f"<limber.Sensitivity of {self.value:.6g} to {len(self.by)} parameters and {len(self.freedoms)} freedoms>"
+
+
+class RunDerivatives:
+    """Of one run, for outputs that are probed."""
+
+    def __init__(self, scene: Scene, options: dict[str, Any]) -> None:
+        self._scene, self._options = scene, options
+        self._numbers = _Numbers(scene)
+        self._of = _limber.RunGradient(scene._compile(), options)
+        self.columns = Columns(self._of.columns)
+        self.times = self._of.times
+        self._sides: dict[str, tuple[_limber.CompiledScene, _limber.CompiledScene, float]] = {}
+
+    def numbers(self, output: Output, at: float | None) -> list[list[tuple[int, int, float]]]:
+        """Frame, column and weight of what the derivatives are wanted of: a list for each of them."""
+        if isinstance(output, str):
+            frame = -1 if at is None else self._frame(at)
+            found = self.columns.find(output)
+            return [[(frame, column, 1.0)] for column in ([found] if isinstance(found, int) else found)]
+        if at is not None:
+            raise ValueError("at: weights say the frames already")
+        out: list[tuple[int, int, float]] = []
+        for name, given in output.items():
+            found = self.columns.find(name)
+            columns = [found] if isinstance(found, int) else found
+            weights = np.asarray(given, dtype=np.float64)
+            wanted = (len(self.times),) if isinstance(found, int) else (len(self.times), len(columns))
+            if weights.shape != wanted:
+                raise ValueError(f"{name}: expected weights of shape {wanted}, got {weights.shape}")
+            if not np.all(np.isfinite(weights)):
+                raise ValueError(f"{name}: expected finite weights")
+            table = weights.reshape(len(self.times), len(columns))
+            out += [(int(f), columns[c], float(table[f, c])) for f, c in np.argwhere(table)]
+        return [out]
+
+    def _frame(self, at: float) -> int:
+        frame = int(np.argmin(np.abs(self.times - at)))
+        if not abs(self.times[frame] - at) <= 1e-9 * max(1.0, abs(at)):
+            raise ValueError(f"at: there is no frame at {at:g} s; the nearest is at {self.times[frame]:g} s")
+        return frame
+
+    def find(self, numbers: list[tuple[int, int, float]], wrt: Sequence[str], forces: bool) -> Sensitivity:
+        """The derivatives of a weighted sum of recorded numbers."""
+        for name in wrt:
+            if name not in self._sides:
+                sides = self._numbers.sides(name)
+                for side in sides[:2]:
+                    if side.options != self._scene._compile().options:
+                        raise ValueError(f'"{name}" changes how the scene is run: there is no gradient')
+                self._sides[name] = sides
+        sides_of = [self._sides[name] for name in wrt]
+        found = self._of.of(numbers, [s[0] for s in sides_of], [s[1] for s in sides_of], [s[2] for s in sides_of], forces)
+        return Sensitivity(found, wrt, self._of.freedoms)
+
+
+Output = Union[str, Mapping[str, Any]]
 
 
 def probed(scene: Scene, outputs: Sequence[str]) -> Scene:

@@ -698,5 +698,26 @@ class StaticGradient:
         Of every column, by the parameter in which two scenes differ by plus and minus delta.
         """
 
+class RunGradient:
+    """Derivatives of a run; limber.Run.gradient is what people use."""
+
+    def __init__(self, scene: CompiledScene, options: dict) -> None: ...
+
+    @property
+    def columns(self) -> list[tuple[str, str]]: ...
+
+    @property
+    def times(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]:
+        """Of the frames [s]."""
+
+    @property
+    def freedoms(self) -> list[tuple[str, int]]:
+        """Joint and its coordinate, of each freedom."""
+
+    def of(self, numbers: Sequence[tuple[int, int, float]], up: Sequence[CompiledScene], down: Sequence[CompiledScene], delta: Sequence[float], forces: bool = False) -> dict:
+        """
+        Of the sum of recorded numbers (frame, column, weight): its value, its derivatives by parameters in which scenes differ by plus and minus delta, by the start and, if wanted, by forces at every step.
+        """
+
 def evaluate(scene: CompiledScene, text: str) -> tuple[float, str]:
     """Value in SI and SI unit of an expression with the scene's parameters."""

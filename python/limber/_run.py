@@ -8,13 +8,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
-from . import _command, _html, _limber
+import numpy as np
+
+from . import _command, _gradient, _html, _limber
 from ._columns import Columns
 from ._errors import Diverged
+from ._gradient import Output, Sensitivity
 from ._moment import Floats, Moment
 
 if TYPE_CHECKING:
@@ -83,6 +87,7 @@ class Run:
         self._kept = _kept  # what was recorded without a folder goes with the run
         self._recording = _limber.Recording(str(self.folder / "frames"))
         self._columns = Columns(self._recording.layout.columns)
+        self._derivatives: _gradient.RunDerivatives | None = None
 
     @classmethod
     def _of(
@@ -159,6 +164,55 @@ class Run:
         """Events of the scene that happened."""
         return list(self.info.get("events", ()))
 
+    # --- derivatives
+
+    @cached_property
+    def scene(self) -> Scene:
+        """The scene as it was run."""
+        from ._scene import load
+
+        given = {p["name"]: p["value"] for p in self.info.get("set", ())}
+        return load(self.folder / "scene" / str(self.info["scene"]), **given)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """With which it ran: of every run, and of its method."""
+        told = dict(self.info["options"])
+        return {**{k: v for k, v in told.items() if not isinstance(v, dict)}, **told.get(str(told["method"]), {})}
+
+    def gradient(self, output: Output, wrt: Sequence[str], *, at: float | str | None = None) -> Floats:
+        """How a number of the run changes with parameters of its scene, or with numbers of it by their path, in SI:
+        (parameters,), of a vector (3, parameters).
+
+        `output` is what can be probed, whether the scene does or not, at the last frame or at the time `at`; or the
+        derivatives of a scalar of the whole trajectory by what is recorded, {"tip.position": (frames, 3), …}. By the
+        adjoint of the implicit step, of the discrete motion: a run of its own, one walk backwards, and per parameter
+        two evaluations of the equations of motion at each stage. ValueError where there is none: loops, contact,
+        friction, controllers, events, stops that are hit, parameters that change more than numbers."""
+        wrt = _names(wrt)
+        found = [s.by for s in self._sensitivities(output, wrt, at, False)]
+        out = np.array([[by[name] for name in wrt] for by in found])
+        return out[0] if len(out) == 1 else out
+
+    def sensitivity(
+        self, output: Output, wrt: Sequence[str] = (), *, at: float | str | None = None, forces: bool = True
+    ) -> Sensitivity:
+        """The same of one number, with more: by where the run starts, and by a force on each freedom at every step."""
+        found = self._sensitivities(output, _names(wrt), at, forces)
+        if len(found) != 1:
+            raise ValueError(f"{output}: expected one number, got {len(found)}; name its component")
+        return found[0]
+
+    def _sensitivities(self, output: Output, wrt: list[str], at: float | str | None, forces: bool) -> list[Sensitivity]:
+        names = [output] if isinstance(output, str) else list(output)
+        if not all(isinstance(name, str) for name in names):
+            raise TypeError(f"expected names, got {output!r}")
+        if self._derivatives is None or not all(n in self._derivatives.columns for n in names):
+            self._derivatives = _gradient.RunDerivatives(_gradient.probed(self.scene, names), self.options)
+        of = self._derivatives
+        time = None if at is None else _limber.quantity(at, "at", "s")
+        return [of.find(numbers, wrt, forces) for numbers in of.numbers(output, time)]
+
     # --- elsewhere
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -231,6 +285,14 @@ class Run:
     def __repr__(self) -> str:
         end = f"{self.times[-1]:g} s" if len(self) else "nothing"
         return f"<limber.Run of {self.info['scene']}: {self.outcome}, {len(self)} frames to {end}>"
+
+
+def _names(wrt: Sequence[str]) -> list[str]:
+    names = [wrt] if isinstance(wrt, str) else list(wrt)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"expected names, got {name!r}")
+    return names
 
 
 def open_run(folder: str | os.PathLike[str]) -> Run:

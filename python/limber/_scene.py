@@ -210,6 +210,11 @@ class Scene(MutableMapping[str, Any]):
             self._compiled = (text, given, read)
         return self._compiled[2]
 
+    def _compile_with(self, name: str, value: str) -> _limber.CompiledScene:
+        """With another value of a parameter; the text is not made again."""
+        given = [(k, v) for k, v in self._set.items() if k != name]
+        return _limber.parse(self.text, self._name, self._folder, [*given, (name, value)], self._files)
+
     def check(self) -> Verdict:
         """Finds all that is wrong with it (SceneError), and what every method says of it."""
         read = self._compile()

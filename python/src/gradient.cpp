@@ -1,15 +1,20 @@
-// Derivatives of rests (sim/static_gradient.h), and what a text of a scene is worth.
+// Derivatives of rests and runs (sim/static_gradient.h, sim/run_gradient.h), and what a text of a scene is
+// worth.
 #include <fmt/format.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
+#include <mutex>
+#include <optional>
 
 #include "arrays.h"
 #include "errors.h"
 #include "limber/scene/expression.h"
+#include "limber/sim/run_gradient.h"
 #include "limber/sim/static_gradient.h"
 #include "run_options.h"
 #include "scene.h"
@@ -56,6 +61,61 @@ class Gradient {
   std::optional<sim::StaticGradient> of_;
 };
 
+using Number = std::tuple<std::int64_t, int, double>;  // frame, column, weight
+
+class RunGradient {
+ public:
+  RunGradient(ScenePtr scene, const nb::dict& run) : scene_(std::move(scene)) {
+    sim::RunOptions options = scene_->scene.run;
+    apply(run, options);
+    computing([&] {
+      with_places(scene_->scene, [&] {
+        of_.emplace(scene_->scene.model, options);
+        return 0;
+      });
+      return 0;
+    });
+  }
+  std::vector<std::pair<std::string, std::string>> columns() const {
+    std::vector<std::pair<std::string, std::string>> out;
+    for (const auto& s : of_->layout().scalars) out.emplace_back(s.name, s.unit);
+    return out;
+  }
+  Array1 times() const { return array_of(of_->times()); }
+  std::vector<std::pair<std::string, int>> freedoms() const { return of_->freedoms(); }
+  nb::dict of(const std::vector<Number>& numbers, const std::vector<ScenePtr>& up,
+              const std::vector<ScenePtr>& down, const std::vector<double>& delta, bool forces) {
+    if (up.size() != down.size() || up.size() != delta.size())
+      throw std::invalid_argument("up, down and delta: expected as many of each");
+    std::vector<sim::RecordedNumber> what;
+    for (const auto& [frame, column, weight] : numbers) what.push_back({frame, column, weight});
+    std::vector<sim::ModelChange> changes;
+    for (std::size_t k = 0; k < up.size(); ++k) {
+      if (!std::isfinite(delta[k]) || delta[k] == 0)
+        throw std::invalid_argument("delta: expected numbers that are not zero");
+      changes.push_back({&up[k]->scene.model, &down[k]->scene.model, delta[k]});
+    }
+    const std::unique_lock turn(mutex_, std::try_to_lock);
+    if (!turn.owns_lock()) throw std::runtime_error("this gradient is in use by another thread");
+    sim::RunSensitivity found =
+        computing([&] { return with_places(scene_->scene, [&] { return of_->of(what, changes, forces); }); });
+    const std::size_t freedoms = found.positions.size();
+    nb::dict out;
+    out["value"] = found.value;
+    out["by"] = array_of(std::move(found.by));
+    out["positions"] = array_of(std::move(found.positions));
+    out["velocities"] = array_of(std::move(found.velocities));
+    const std::size_t shape[] = {freedoms > 0 ? found.forces.size() / freedoms : 0, freedoms};
+    if (forces) out["forces"] = array_of<2>(std::move(found.forces), shape);
+    return out;
+  }
+
+ private:
+  ScenePtr scene_;
+  std::mutex mutex_;
+  std::optional<sim::RunGradient> of_;
+};
+
 // Value in SI and unit of an expression with the scene's parameters.
 std::pair<double, std::string> evaluate(const CompiledScene& s, const std::string& text) {
   const auto look_up = [&](std::string_view name, std::string&) -> std::optional<scene::Quantified> {
@@ -82,6 +142,17 @@ void bind_gradient(nb::module_& m) {
       .def_prop_ro("values", &Gradient::values, nb::rv_policy::automatic)
       .def("derivative", &Gradient::derivative, nb::arg("up"), nb::arg("down"), nb::arg("delta"),
            "Of every column, by the parameter in which two scenes differ by plus and minus delta.");
+  nb::class_<RunGradient>(m, "RunGradient", "Derivatives of a run; limber.Run.gradient is what people use.")
+      .def(nb::init<ScenePtr, const nb::dict&>(), nb::arg("scene"), nb::arg("options"))
+      .def_prop_ro("columns", &RunGradient::columns)
+      .def_prop_ro("times", &RunGradient::times, "Of the frames [s].", nb::rv_policy::automatic)
+      .def_prop_ro("freedoms", &RunGradient::freedoms, "Joint and its coordinate, of each freedom.")
+      .def("of", &RunGradient::of, nb::arg("numbers"), nb::arg("up"), nb::arg("down"), nb::arg("delta"),
+           nb::arg("forces") = false,
+           "Of the sum of recorded numbers (frame, column, weight): its value, its derivatives by parameters "
+           "in "
+           "which scenes differ by plus and minus delta, by the start and, if wanted, by forces at every "
+           "step.");
   m.def("evaluate", &evaluate, nb::arg("scene"), nb::arg("text"),
         "Value in SI and SI unit of an expression with the scene's parameters.");
 }

@@ -338,7 +338,8 @@ void bind_curves(nb::module_& m) {
           "snap",
           [](const Curve& c) {
             const sim::Snap snap = sim::snap_of(c.c);
-            const auto turn = [](const std::optional<sim::Turn>& t) -> std::optional<std::pair<double, double>> {
+            const auto turn =
+                [](const std::optional<sim::Turn>& t) -> std::optional<std::pair<double, double>> {
               return t ? std::optional(std::pair(t->load, t->deflection)) : std::nullopt;
             };
             return std::tuple(turn(snap.snaps), turn(snap.comes_back), snap.stays);

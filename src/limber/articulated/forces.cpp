@@ -231,9 +231,9 @@ void add_riders(const SystemData& s, double t, const Vec3& g, WorkspaceData& w) 
 }
 
 // Where there is only drag it goes from its inertia straight into the diagonal of `blocks`.
-void start_body_blocks(const SystemData& s, const Weights& weights, WorkspaceData& w) {
+void start_body_blocks(const SystemData& s, const Weights& weights, bool drag, WorkspaceData& w) {
   for (std::size_t b = 0; b < w.body_block.size(); ++b) {
-    const bool has_drag = b < s.drag.size();
+    const bool has_drag = drag && b < s.drag.size();
     const bool held = w.held && w.held->block == static_cast<int>(b);
     w.block_used[b] = !w.blocks || !has_drag || s.beyond_drag[b] || held;
     if (has_drag && !w.blocks)
@@ -344,19 +344,32 @@ static void place_links(const SystemData& s, const double* q, const double* v, W
 void evaluate(const SystemData& s, const double* q, const double* v, double t, const Weights& weights,
               WorkspaceData& w) {
   place_links(s, q, v, w);
+  evaluate_placed(s, q, v, t, weights, w);
+}
+
+void evaluate_placed(const SystemData& s, const double* q, const double* v, double t, const Weights& weights,
+                     WorkspaceData& w, const Acting& acting) {
   const Vec3 g = w.weight * s.model.gravity().value(t);
-  start_body_blocks(s, weights, w);
+  start_body_blocks(s, weights, acting.own, w);
   w.dissipated_power = w.work_power = 0;
   std::fill(w.powers.begin(), w.powers.end(), 0.0);
 
-  const bool at_once = !w.workers && s.ground_springs.empty() && s.bushings.empty() && !s.drag.empty();
+  const bool at_once = acting.own && !w.workers && s.ground_springs.empty() && s.bushings.empty() && !s.drag.empty();
   const double drag = at_once ? set_weights_and_drag(s, w.links.data(), g, w.wrench.data()) : 0;
   multibody::walk_ranges_forward(s.tree, w.workers.get(), [&](int begin, int end) {
-    if (!at_once) set_weights(s.tree, w.links.data(), g, begin, end, w.wrench.data());
-    for (int i = begin; i < end; ++i) add_joint_law(s, i, q, v, weights, w);
+    if (!acting.own)
+      std::fill(w.wrench.begin() + begin, w.wrench.begin() + end, Vec6::Zero());
+    else if (!at_once)
+      set_weights(s.tree, w.links.data(), g, begin, end, w.wrench.data());
+    if (acting.laws)
+      for (int i = begin; i < end; ++i) add_joint_law(s, i, q, v, weights, w);
   });
+  if (!acting.laws) {
+    std::fill(w.tau.begin(), w.tau.end(), 0.0);
+    std::fill(w.joint_block.begin(), w.joint_block.end(), 0.0);
+  }
   for (int n = 0; n < s.tree.v_count(); ++n) w.dissipated_power += s.damping[n] * v[n] * v[n];
-  for (std::size_t d = 0; d < s.drives.size(); ++d) {
+  for (std::size_t d = 0; d < s.drives.size() && acting.actuators; ++d) {
     const Link& link = s.tree[s.drives[d].link];
     double power = 0;
     for (int k = 0; k < link.dofs; ++k) w.work_power -= w.tau[link.v + k] * v[link.v + k];
@@ -370,25 +383,33 @@ void evaluate(const SystemData& s, const double* q, const double* v, double t, c
     for (int k = 0; k < link.dofs; ++k) power += w.tau[link.v + k] * v[link.v + k];
     if (!w.powers.empty()) w.powers[s.work_of_drive(d)] = power;
   }
-  add_coupling_forces(s, q, v, weights, w);
-  add_extra_laws(s, q, v, weights, w);
-  add_friction(s, v, w);
-  add_ground_springs(s, weights, w);
-  add_ground_bushings(s, weights, w);
-  w.dissipated_power += at_once ? drag : add_all_drag(s, w.links.data(), w.wrench.data());
-  add_loads(s, t, w);
-  add_riders(s, t, g, w);
-  add_wind(s, t, weights, w);
-  add_held_point(weights, w);
+  if (acting.actuators) {
+    add_coupling_forces(s, q, v, weights, w);
+    add_extra_laws(s, q, v, weights, w);
+    add_friction(s, v, w);
+  }
+  if (acting.elements) {
+    add_ground_springs(s, weights, w);
+    add_ground_bushings(s, weights, w);
+  }
+  if (acting.own) w.dissipated_power += at_once ? drag : add_all_drag(s, w.links.data(), w.wrench.data());
+  if (acting.elements) {
+    add_loads(s, t, w);
+    add_riders(s, t, g, w);
+    add_wind(s, t, weights, w);
+    add_held_point(weights, w);
+  }
   if (!w.blocks) return;
   if (weights.matrix)
     start_blocks(s, q, weights, w);
   else
     multibody::set_kinematics(q, w.links, w.blocks->end);
-  add_pair_springs(s, weights, w);
-  add_pair_bushings(s, weights, w);
-  add_loop_laws(s, weights, w);
-  add_closing_friction(s, w);
+  if (acting.elements) {
+    add_pair_springs(s, weights, w);
+    add_pair_bushings(s, weights, w);
+    add_loop_laws(s, weights, w);
+    add_closing_friction(s, w);
+  }
   if (weights.matrix)
     add_coupling_blocks(s, q, weights.d, weights.k, w.blocks->system, w.blocks->coupling_row);
 }

@@ -1,6 +1,7 @@
 // What the rest of the program sees of a tree: poses, lines, probes and energies.
 #include <algorithm>
 
+#include "limber/articulated/column_gradient.h"
 #include "limber/articulated/statics.h"
 #include "limber/articulated/system.h"
 #include "limber/math/so3.h"
@@ -255,6 +256,22 @@ void take_rest(const SystemData& s, const StaticResult& rest, WorkspaceData& w) 
 }
 
 }  // namespace
+
+void put_scalars_placed(const SystemData& s, const State& state, const WorkspaceData& w,
+                        const result::Energy& energies, result::Snapshot& snapshot) {
+  observe::put_columns(s.model, s.columns, Observer(s, state, w, energies), snapshot);
+}
+
+void put_scalars(const System& system, const State& state, Workspace& workspace, result::Snapshot& snapshot) {
+  const SystemData& s = system.data();
+  WorkspaceData& w = workspace.data();
+  if (s.asks_forces)
+    find_frame_forces(s, state, w);
+  else
+    multibody::kinematics(s.tree, state.q.data(), state.v.data(), w.links);
+  snapshot.resize(s.layout);
+  put_scalars_placed(s, state, w, energy_at(s, state, w.links), snapshot);
+}
 
 void observe(const System& system, const State& state, Workspace& workspace, result::Snapshot& snapshot,
              const StaticResult* rest) {

@@ -64,6 +64,7 @@ bool Stepper::advance_or_halve(double t, double h, int depth) {
   }
   good = good && !makes_energy(t, h, depth);
   if (good) {
+    if (w_.trace) keep_trace(t, h);
     commit();
     return true;
   }

@@ -231,6 +231,7 @@ class Stepper {
   bool let_one_go();
 
   void commit();
+  void keep_trace(double t, double h) const;
   void recall_start();
   void give_links_back();
   bool check_finite(double t);

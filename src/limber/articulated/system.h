@@ -9,6 +9,7 @@
 
 #include "limber/articulated/articulated.h"
 #include "limber/articulated/contacts.h"
+#include "limber/articulated/step_trace.h"
 #include "limber/elastic/beam_links.h"
 #include "limber/elastic/joint_law.h"
 #include "limber/elastic/spring_law.h"
@@ -377,6 +378,7 @@ struct WorkspaceData {
   double field_work = 0;                         // [J] of it, by gravity that changes
   PowerRange taken, given;                       // by dampers; by loads, drives and motions
   KnownEnergy at_start, at_end;                  // of the step at hand
+  std::vector<StepPart>* trace = nullptr;        // what a step is made of, if it is asked (step_trace.h)
   Node node, node_end;                           // of the part of a step by error; known to no other step
   bool own_estimate = false;                     // the part at hand tells its error by its stages
   bool wants_nodes = false;                      // … and frames stand within the step
@@ -459,6 +461,14 @@ int pair_of(SystemData& s, int a, int b);
 // Forces and their implicit blocks at (q, v, t): fills links, tau, wrench, joint_block, body_block.
 void evaluate(const SystemData& s, const double* q, const double* v, double t, const Weights& weights,
               WorkspaceData& w);
+// What is looked at: springs and dampers of joints; what else pushes their coordinates; weight and drag; what
+// acts on links beside these.
+struct Acting {
+  bool laws = true, actuators = true, own = true, elements = true;
+};
+// The same with the links as they stand in w.links.
+void evaluate_placed(const SystemData& s, const double* q, const double* v, double t, const Weights& weights,
+                     WorkspaceData& w, const Acting& acting = {});
 
 // Accelerations and reactions at a state, by one solve of the equations of motion there; leaves links as they
 // stand. False: there is no answer, all is NaN.
