@@ -51,8 +51,9 @@ test: deps-test ## build all and run every test
 	@$(call configure_with_tests,release)
 	@$(call build,release)
 	@$(call ctest,release)
+	@scripts/test-wheel.sh --if-possible
 
-.PHONY: wheel python
+.PHONY: wheel python python-campaign
 wheel: deps deps-python ## make the Python package: build/python/dist/limber_sim-*.whl
 	@if [[ ! -e build/release/build.ninja ]]; then cmake --preset release -DLIMBER_TESTS=OFF; fi
 	@scripts/wheel.sh
@@ -60,6 +61,10 @@ wheel: deps deps-python ## make the Python package: build/python/dist/limber_sim
 python: deps deps-python ## make the wheel, install it into build/python/test and run its tests there
 	@if [[ ! -e build/release/build.ninja ]]; then cmake --preset release -DLIMBER_TESTS=OFF; fi
 	@scripts/test-wheel.sh
+
+python-campaign: deps deps-python ## the same with 105 scenes whose gradients are held against differences, and 100,000 random calls
+	@if [[ ! -e build/release/build.ninja ]]; then cmake --preset release -DLIMBER_TESTS=OFF; fi
+	@LIMBER_GRADIENTS=15 LIMBER_CALLS=100000 scripts/test-wheel.sh
 
 .PHONY: check test-times
 check: deps-test ## build all and run the tests that the changes since they last passed can affect

@@ -14,7 +14,7 @@ reachable() { # the index answers, or what it has is here already
   probe=$(mktemp -d)
   "$python" -m venv --help >/dev/null 2>&1 &&
     "$python" -m pip --version >/dev/null 2>&1 &&
-    "$python" -m pip download --quiet --disable-pip-version-check --no-deps -d "$probe" iniconfig==2.3.1 >/dev/null 2>&1
+    "$python" -m pip download --quiet --disable-pip-version-check --retries 1 --timeout 10 --no-deps -d "$probe" iniconfig==2.3.1 >/dev/null 2>&1
   local status=$?
   rm -rf "$probe"
   return $status
