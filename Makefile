@@ -66,6 +66,11 @@ python-campaign: deps deps-python ## the same with 105 scenes whose gradients ar
 	@if [[ ! -e build/release/build.ninja ]]; then cmake --preset release -DLIMBER_TESTS=OFF; fi
 	@LIMBER_GRADIENTS=15 LIMBER_CALLS=100000 scripts/test-wheel.sh
 
+.PHONY: docs
+docs: deps deps-python ## make the pages of the Python package with their notebooks: build/python/site/index.html
+	@if [[ ! -e build/release/build.ninja ]]; then cmake --preset release -DLIMBER_TESTS=OFF; fi
+	@scripts/docs.sh
+
 .PHONY: check test-times
 check: deps-test ## build all and run the tests that the changes since they last passed can affect
 	@$(call configure_with_tests,release)
