@@ -13,5 +13,5 @@ myst_heading_anchors = 3
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 # python.md links to pages of the repository that are not here.
-suppress_warnings = ["myst.xref_missing", "mystnb.unknown_mime_type"]
+suppress_warnings = ["myst.xref_missing", "mystnb.unknown_mime_type", "ref.python"]
 exclude_patterns = ["_build"]

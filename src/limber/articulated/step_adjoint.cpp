@@ -375,7 +375,8 @@ void StepAdjoint::back_euler(const StepPart& part, std::vector<double>& q_bar, s
 }
 
 void StepAdjoint::back(const StepPart& part, std::vector<double>& q_bar, std::vector<double>& v_bar) {
-  if (!part.not_smooth.empty()) throw std::runtime_error("no gradient: " + part.not_smooth);
+  if (!part.not_smooth.empty())
+    throw std::invalid_argument("no gradient: the motion is not smooth, " + part.not_smooth);
   part_ = &part;
   mask(q_bar), mask(v_bar);
   lambda_.resize(part.a.size());

@@ -32,7 +32,8 @@ class StepAdjoint {
   ~StepAdjoint();
 
   // (v_count) of what follows by the coordinates (their rates) and by the rates where the part ends; become
-  // those where it starts. Throws std::runtime_error where the equations of the adjoint have no solution.
+  // those where it starts. Throws std::invalid_argument where the part is not smooth, std::runtime_error
+  // where the equations of the adjoint have no solution.
   void back(const StepPart& part, std::vector<double>& q_bar, std::vector<double>& v_bar);
 
   // Of the last part: multipliers of its stages, which are also what follows by a force on each rate, less

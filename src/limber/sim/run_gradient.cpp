@@ -75,6 +75,7 @@ RunGradient::RunGradient(const Model& model, const RunOptions& options) {
         fmt::format("method {} finds no gradients of runs: articulated does", to_string(options.method)));
   require(model, Question::articulated_run);
   if (options.from_static) refuse("a start at rest (from: static)");
+  if (Conductor::is_needed(model)) refuse("events or controllers");
   d_ = std::make_unique<Data>(model, options);
   if (const std::string what = articulated::no_gradient_of(d_->system.data()); !what.empty()) refuse(what);
 }
