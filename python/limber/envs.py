@@ -57,7 +57,7 @@ End = Callable[[Simulation], bool]
 Start = Callable[[Scene, np.random.Generator], Scene]
 
 
-class Env(_Base):  # type: ignore[misc]
+class Env(_Base):
     """One simulation. Observations are what is probed, one number after the other; actions are what drives aim at.
 
     `reward`, `terminated`: functions of the simulation. `start`: the scene of an episode, by a generator of random
@@ -115,7 +115,7 @@ class Env(_Base):  # type: ignore[misc]
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
         """A new episode; with a seed a repeatable one."""
         if _Base is not object:
-            super().reset(seed=seed)
+            super().reset(seed=seed)  # type: ignore[misc]
         if seed is not None:
             self._random = np.random.default_rng(seed)
         scene = self.scene if self._start is None else self._start(self.scene.with_(), self._random)

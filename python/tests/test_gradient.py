@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from typing import Any
 
 import numpy as np
@@ -129,7 +128,7 @@ def test_where_there_is_none(arm: str) -> None:
         ball.static().gradient("ball.position.z", wrt=["mass"])
 
 
-def test_fifty_parameters_cost_less_than_three_searches() -> None:
+def test_fifty_parameters_at_once() -> None:
     rng = random.Random(1)
     n = 50
     scene = limber.Scene(
@@ -153,17 +152,7 @@ def test_fifty_parameters_cost_less_than_three_searches() -> None:
             del scene["beams"][f"b{i}"]["from"]
     scene.check()
 
-    def search() -> float:
-        begin = time.process_time()
-        scene.static()
-        return time.process_time() - begin
-
-    def gradient() -> float:
-        rest = scene.static()
-        begin = time.process_time()
-        found = rest.gradient(f"b{n - 1}.tip.position.z", wrt=[f"p{i}" for i in range(n)])
-        took = time.process_time() - begin
-        assert np.all(np.isfinite(found))
-        return took
-
-    print(min(gradient() for _ in range(2)) / min(search() for _ in range(3)))
+    # What it costs: python -m limber.bench.
+    found = scene.static().gradient(f"b{n - 1}.tip.position.z", wrt=[f"p{i}" for i in range(n)])
+    # A thicker blade bends less and weighs more: at the clamp it stiffens most, at the tip its weight wins.
+    assert found.argmax() == 0 and found[0] > 0 > found[-1]

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 import limber
+from limber import bridges, envs
 
 Floats = npt.NDArray[np.float64]
 
@@ -98,6 +99,11 @@ def runs(scene: limber.Scene) -> None:
     run.vtk("vtk")
     run.report("a.html")
     print(limber.open_run("run"), run.save("copy"), told)
+    by: Floats = run.gradient("arm.tip.position.z", wrt=["length"])
+    of_all: Floats = run.gradient({"arm.tip.position.z": position[:, 2]}, wrt=["length"], at=None)
+    found: limber.Sensitivity = run.sensitivity("arm.tip.position.z", wrt=["length"], at=times[-1], forces=True)
+    print(by, of_all, found.value, found.by, found.positions, found.velocities, found.forces, found.freedoms, found.of("motor"))
+    print(run.scene.name, run.options)
     try:
         limber.Scene("limber: 1\nbodies: {a: {mass: 1 m}}").run()
     except limber.SceneError as error:
@@ -124,6 +130,29 @@ def control(scene: limber.Scene) -> None:
     print(sim.bodies, sim.columns, sim.drives, sim.now.poses, sim.now["motor.angle"])
 
 
+def functions(scene: limber.Scene) -> None:
+    f: bridges.Function = bridges.Function(scene, ["arm.tip.position.z"], wrt=["length"])
+    value, by = f.value_and_gradient(f.start)
+    print(value, by, f(f.start), f.jacobian(f.start), f.vjp(f.start, [1.0]), f.at(f.start).name, f.outputs, f.wrt)
+    server = bridges.umbridge_server(f, port=0)
+    server.server_close()
+
+    def reward(sim: limber.Simulation, action: Floats) -> float:
+        return float(-action @ action) - sim.time
+
+    env: envs.Env = envs.Env(scene, observe=["motor.angle"], drives=["motor"], reward=reward, horizon=3, step="1 ms")
+    observation, info = env.reset(seed=1)
+    observation, told, terminated, truncated, info = env.step(np.zeros(1))
+    batch: envs.Batch = envs.Batch([env], threads=1)
+    batch.reset(seed=2)
+    print(observation, told, terminated, truncated, info, batch.step(np.zeros((1, 1))), len(batch))
+    batch.close()
+    path: limber.StaticCurve = limber.scenes.arch.path("stable")
+    snap: limber.Snap = path.snap
+    turn: limber.Turn | None = snap.snaps
+    print(path.deflections, path.stresses, path.force, path.stiffness, turn, snap.comes_back, snap.stays)
+
+
 def reduced() -> None:
     model: limber.Reduced = limber.scenes.gripper.reduce()
     model.save("gripper.rom")
@@ -135,6 +164,7 @@ def main() -> None:
     statics(scene)
     runs(scene)
     control(scene)
+    functions(scene)
     reduced()
     assert Path("run/frames").exists()
 
