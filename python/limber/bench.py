@@ -1,6 +1,6 @@
 """python -m limber.bench: what Python adds to a step, and what gradients cost beside what they are of.
 
-Ratios of times measured turn by turn in one process, the best of several of each.
+Ratios of processor times measured turn by turn in one process, the best of several of each.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from ._scene import Scene
 
 
 def best(*works: Callable[[], object], times: int = 3) -> list[float]:
-    """Seconds of each, turn by turn."""
+    """Seconds of the processor, turn by turn."""
     out = [float("inf")] * len(works)
     for _ in range(times):
         for i, work in enumerate(works):
-            begin = time.perf_counter()
+            begin = time.process_time()
             work()
-            out[i] = min(out[i], time.perf_counter() - begin)
+            out[i] = min(out[i], time.process_time() - begin)
     return out
 
 

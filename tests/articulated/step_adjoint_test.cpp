@@ -216,7 +216,8 @@ TEST(StepAdjoint, ParametersAgainstDifferences) {
       by_numbers += numbers.between(more.data(), less.data()) / (2 * d);
       ASSERT_FALSE(differ_beyond_numbers(more.data(), less.data()));
       // Powers of whole links, of which the difference is a part: rounding.
-      EXPECT_NEAR(by_numbers, found, 1e-8 * std::abs(found) + 1e-9) << to_string(integrator) << " parameter " << k;
+      EXPECT_NEAR(by_numbers, found, 1e-8 * std::abs(found) + 1e-9)
+          << to_string(integrator) << " parameter " << k;
       const auto at = [&](double by) {
         const System other = with(k, by * p[k]);
         return outcome.of(other, run(other, other.rest(), 0.01, 15).end);
