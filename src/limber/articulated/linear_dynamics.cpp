@@ -343,7 +343,7 @@ void LinearDynamics::add_block_powers() {
 void LinearDynamics::transpose_times(const double* lambda, double* q_bar, double* v_bar, double* a_bar) {
   place_virtual(lambda);
   const bool alone = !elements_ && at_.ahead == 0;
-  const Vec3 g = w_.load * s_.model.gravity().value(at_.t);
+  const Vec3 g = w_.weight * s_.model.gravity().value(at_.t);
   for (int i = 0; i < s_.tree.size(); ++i) {
     const Inertia& I = s_.tree[i].inertia;
     const Vec6 &V = links_[i].V, &psi = psi_[i];

@@ -67,7 +67,7 @@ bool differ_beyond_numbers(const SystemData& up, const SystemData& down) {
 // τ = −K (q − rest + h v) − D v − (hD + h²K) a, of rotations −J_r⁻ᵀ diag(k) θ.
 void LinearDynamics::add_to(NumberGradient& out, const double* lambda) const {
   const double h = at_.ahead;
-  const Vec3 g = w_.load * s_.model.gravity().value(at_.t);
+  const Vec3 g = w_.weight * s_.model.gravity().value(at_.t);
   for (int i = 0; i < s_.tree.size(); ++i) {
     const Link& link = s_.tree[i];
     const LinkMotion& m = links_[i];
