@@ -12,7 +12,7 @@ venv=build/python/test
 reachable() { # the index answers, or what it has is here already
   local probe
   probe=$(mktemp -d)
-  "$python" -m venv --help >/dev/null 2>&1 &&
+  "$python" -c "import ensurepip, venv" >/dev/null 2>&1 &&
     "$python" -m pip --version >/dev/null 2>&1 &&
     "$python" -m pip download --quiet --disable-pip-version-check --retries 1 --timeout 10 --no-deps -d "$probe" iniconfig==2.3.1 >/dev/null 2>&1
   local status=$?
