@@ -137,6 +137,23 @@ std::unique_ptr<Structure> random_structure(unsigned seed, int most, int most_sp
   return s;
 }
 
+// Elastic rows over up to six bodies anywhere, from slack to stiff.
+void add_elastic_rows(unsigned seed, Structure& s) {
+  Random random(seed + 9000);
+  for (int c = random.integer(5); c > 0; --c) {
+    std::set<int> links;
+    for (int k = 1 + random.integer(6); k > 0; --k) links.insert(random.integer(s.tree.size()));
+    const double root = random.integer(5) == 0 ? 0 : std::pow(10, random.uniform(-1, 2));
+    s.pattern.elastic.push_back({{links.begin(), links.end()}});
+    s.system->elastic.emplace_back();
+    for (std::size_t k = 0; k < links.size(); ++k) {
+      Vec6 r;
+      r << random.vector(1), random.vector(1);
+      s.system->elastic.back().push_back(root * r);
+    }
+  }
+}
+
 VecX velocities(const BlockSolution& x) { return Eigen::Map<const VecX>(x.a.data(), x.a.size()); }
 
 // Condition of the matrix within its rows: what rounding may do.
@@ -228,6 +245,54 @@ TEST(Gaba, SecondSolveAndLockForce) {
   }
 }
 
+TEST(Gaba, ElasticRowsAgreeWithDense) {
+  int rows = 0, within = 0;
+  for (unsigned seed = 0; seed < 600; ++seed) {
+    const bool folded = seed % 10 == 7;
+    const auto s = random_structure(seed, folded ? 40 : 24, folded ? 0 : seed % 3 == 0 ? 20 : 3, 3, folded);
+    if (s->tree.v_count() == 0) continue;
+    const BlockSystem& m = *s->system;
+    const double without = condition(m);  // a row may go after bodies that it holds
+    add_elastic_rows(seed, *s);
+    BlockSolution dense(m), x(m);
+    ASSERT_TRUE(solve_dense(m, *s->rhs, dense)) << "seed " << seed;
+    Gaba gaba(s->tree, s->pattern);
+    ASSERT_TRUE(gaba.factor(m)) << "seed " << seed;
+    Gaba::Scratch scratch(gaba);
+    gaba.solve(*s->rhs, scratch, x);
+    rows += static_cast<int>(s->pattern.elastic.size());
+    const VecX a = velocities(x), b = velocities(dense);
+    const double error = (a - b).norm() / (1e-300 + b.norm());
+    within += error < 1e-9;
+    // Where loops and locks hold what a stiff row holds, the condition within them does not see its digits.
+    ASSERT_LT(error, std::max(1e-8, 100 * 2.2e-16 * std::max(without, condition(m)))) << "seed " << seed;
+    const DenseSystem d = assemble_dense(m);  // the products against the matrix
+    std::vector<Vec6> twist(s->tree.size()), y(s->tree.size());
+    VecX product(a.size()), own(a.size());
+    jacobian_times(m, a.data(), twist.data());
+    blocks_times(m, twist.data(), y.data());
+    jacobian_transpose_times(m, y.data(), product.data());
+    joint_blocks_times(m, a.data(), own.data());
+    ASSERT_LT((product + own - d.H * a).norm(), 1e-12 * d.H.norm() * (1 + a.norm())) << "seed " << seed;
+  }
+  EXPECT_GT(rows, 800);
+  EXPECT_GT(within, 500);
+}
+
+// A row over bodies that follow each other costs what they cost, wherever it begins: no clique.
+TEST(Gaba, ElasticRowsStayNarrow) {
+  Random random(3);
+  Structure s;
+  s.tree = Tree(Model(random_tree(random, 200, 1)));
+  for (int c = 0; c < 20; ++c) {
+    s.pattern.elastic.emplace_back();
+    for (int k = 0; k < 10; ++k) s.pattern.elastic.back().links.push_back(10 * c + k);
+  }
+  EXPECT_LE(find_order(s.tree, s.pattern).widest, 2);
+  for (int k = 0; k + 2 < s.tree.size(); ++k) s.pattern.pairs.push_back({k, k + 2});
+  EXPECT_LE(find_order(s.tree, s.pattern).widest, 4);  // two bodies ahead, and at most two rows
+}
+
 // Six solves a body against one pass: trees, springs, cuts, loops (rows that are dropped among them), locks.
 TEST(Gaba, AnswersAreSolvesForUnitWrenches) {
   int with_loops = 0, with_cuts = 0;
@@ -235,6 +300,7 @@ TEST(Gaba, AnswersAreSolvesForUnitWrenches) {
     const bool folded = seed % 10 == 7;
     const auto s = random_structure(seed, folded ? 40 : 15, folded ? 0 : 8, folded ? 0 : 2, folded);
     if (s->tree.v_count() == 0) continue;
+    if (seed % 2 == 1) add_elastic_rows(seed, *s);
     const BlockSystem& m = *s->system;
     Gaba gaba(s->tree, s->pattern);
     ASSERT_TRUE(gaba.factor(m));
@@ -294,6 +360,7 @@ TEST(Gaba, CountsNegativeDirections) {
   for (unsigned seed = 0; seed < 400; ++seed) {
     const auto s = random_structure(seed, 15, 6, 2);
     if (s->tree.v_count() == 0) continue;
+    if (seed % 2 == 1) add_elastic_rows(seed, *s);
     BlockSystem& m = *s->system;
     Random random(seed + 5000);
     for (Mat6& A : m.diagonal)
@@ -353,6 +420,7 @@ TEST(Pcg, AgreesWithDense) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     const auto s = random_structure(seed, 15, 5, 2);
     if (s->tree.v_count() == 0) continue;
+    if (seed % 2 == 1) add_elastic_rows(seed, *s);
     const BlockSystem& m = *s->system;
     const double kappa = condition(m);
     if (kappa > 1e8) continue;

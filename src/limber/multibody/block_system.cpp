@@ -107,6 +107,7 @@ BlockSystem::BlockSystem(const Tree& t, const Pattern& p)
       joint(t.block_count()),
       loops(p.loops.size()) {
   for (std::size_t l = 0; l < loops.size(); ++l) loops[l].more.assign(p.loops[l].more.size(), Vec6::Zero());
+  for (const ElasticSite& site : p.elastic) elastic.emplace_back(site.links.size(), Vec6::Zero());
 }
 
 BlockRhs::BlockRhs(const BlockSystem& s)
@@ -194,17 +195,29 @@ LIMBER_KERNEL void add_pairs_times(const BlockSystem& s, const Vec6* twist, Vec6
   }
 }
 
+// y += Σ r (rᵀ x).
+void add_elastic_times(const BlockSystem& s, const Vec6* twist, Vec6* y) {
+  for (std::size_t c = 0; c < s.elastic.size(); ++c) {
+    const std::vector<int>& links = s.pattern->elastic[c].links;
+    double along = 0;
+    for (std::size_t k = 0; k < links.size(); ++k) along += s.elastic[c][k].dot(twist[links[k]]);
+    for (std::size_t k = 0; k < links.size(); ++k) y[links[k]] += along * s.elastic[c][k];
+  }
+}
+
 }  // namespace
 
 void blocks_times(const BlockSystem& s, const Vec6* twist, Vec6* y) {
   diagonal_times(s, twist, y);
   add_pairs_times(s, twist, y);
+  add_elastic_times(s, twist, y);
 }
 
 void jacobian_rate_and_blocks_times(const BlockSystem& s, const std::vector<LinkMotion>& links,
                                     Vec6* acceleration, Vec6* y) {
   rates_and_blocks_kernel(s, links.data(), acceleration, y);
   add_pairs_times(s, acceleration, y);
+  add_elastic_times(s, acceleration, y);
 }
 
 void joint_blocks_times(const BlockSystem& s, const double* x, double* y) {

@@ -5,8 +5,9 @@
 // for the twists φ of the bodies and the rates a of the joints. A is block-sparse over bodies (6×6 on the
 // diagonal, and one more for every pair of bodies that a spring or a sprung loop ties), B block-diagonal over
 // joints, G the rows of the loop closures. In joint coordinates: (JᵀAJ + B) a + JᵀGᵀλ = τ + JᵀF, GJa = g.
-// Rows of single joints can be given (JointLock). Twists and wrenches have world axes and stand at the
-// origin of the link's frame M, so that X is a plain shift: v_i = v_p + ω × (p_i − p_p).
+// A holds a rank-one term besides for every elastic row (a cable over many bodies): A += Σ r rᵀ, never
+// formed. Rows of single joints can be given (JointLock). Twists and wrenches have world axes and stand at
+// the origin of the link's frame M, so that X is a plain shift: v_i = v_p + ω × (p_i − p_p).
 #pragma once
 
 #include <algorithm>
@@ -27,10 +28,16 @@ struct LoopSite {
   std::vector<int> more;  // further links, of a single row (a coupling of joints)
 };
 
+// Links of an elastic row: each once, in order.
+struct ElasticSite {
+  std::vector<int> links;
+};
+
 // What is tied to what. Fixed for a run.
 struct Pattern {
   std::vector<LinkPair> pairs;
   std::vector<LoopSite> loops;
+  std::vector<ElasticSite> elastic = {};
 };
 
 // Rows of one loop: on_a φ_a + on_b φ_b = g; and Σ more·φ in the first row.
@@ -48,14 +55,15 @@ struct BlockSystem {
   std::vector<Vec3> origin;  // (size)
   std::vector<double>
       S;  // (6 × v_count) columns of each joint, orthonormal but for screws and constant velocity joints
-  std::vector<Mat6> diagonal;        // (size)
-  std::vector<Mat6> off;             // (pairs) rows of a, columns of b
-  std::vector<double> joint;         // (block_count)
-  std::vector<double> coupling;      // statics: (6 × v_count) c of the terms a_k c_k·φ_parent; empty: none
-  std::vector<LoopRows> loops;       // (loops)
-  const JointLock* locks = nullptr;  // null: none
-  const int* lock_index = nullptr;   // (size)
-  double length = 0;                 // [m] of the structure, over which forces turn it: for rounding
+  std::vector<Mat6> diagonal;    // (size)
+  std::vector<Mat6> off;         // (pairs) rows of a, columns of b
+  std::vector<double> joint;     // (block_count)
+  std::vector<double> coupling;  // statics: (6 × v_count) c of the terms a_k c_k·φ_parent; empty: none
+  std::vector<LoopRows> loops;   // (loops)
+  std::vector<std::vector<Vec6>> elastic;  // (elastic, links of each) r
+  const JointLock* locks = nullptr;        // null: none
+  const int* lock_index = nullptr;         // (size)
+  double length = 0;                       // [m] of the structure, over which forces turn it: for rounding
 
   using Columns = Eigen::Matrix<double, 6, Eigen::Dynamic, 0, 6, 6>;  // never on the heap
   Eigen::Map<const Columns> subspace(int link) const {

@@ -24,6 +24,12 @@ DenseSystem assemble_dense(const BlockSystem& s) {
     A.block<6, 6>(6 * p.b, 6 * p.a) += s.off[k].transpose();
   }
   d.H = d.J.transpose() * A * d.J;
+  for (std::size_t c = 0; c < s.elastic.size(); ++c) {
+    VecX row = VecX::Zero(v);
+    for (std::size_t k = 0; k < s.elastic[c].size(); ++k)
+      row += d.J.middleRows(6 * s.pattern->elastic[c].links[k], 6).transpose() * s.elastic[c][k];
+    d.H += row * row.transpose();
+  }
   for (const Link& link : tree.links())
     d.H.block(link.v, link.v, link.dofs, link.dofs) +=
         Eigen::Map<const MatX>(s.joint.data() + link.block, link.dofs, link.dofs);

@@ -24,13 +24,15 @@ enum class Rule { fewest_neighbours, narrowest_front, deepest };
 
 class Greedy {
  public:
+  // eager: elastic rows of few bodies go first of all, so that joints that only they hold have a stiffness.
   Greedy(const Tree& tree, const Pattern& pattern, Rule rule, const std::vector<int>& cut_joints,
-         Memory memory)
+         Memory memory, bool eager = false)
       : steps(memory),
         neighbours(memory),
         waited(memory),
         tree_(tree),
         n_(tree.size()),
+        first_loop_(2 * tree.size() + static_cast<int>(pattern.elastic.size())),
         rule_(rule),
         adjacent_(memory),
         joints_(memory),
@@ -43,8 +45,11 @@ class Greedy {
         queue_(memory),
         around_(memory),
         merged_(memory),
-        fresh_(memory) {
-    adjacent_.resize(2 * n_ + static_cast<int>(pattern.loops.size()));
+        fresh_(memory),
+        rows_(memory),
+        rows_of_(memory),
+        own_left_(memory) {
+    adjacent_.resize(first_loop_ + static_cast<int>(pattern.loops.size()));
     joints_.resize(n_);
     attached_.resize(n_);
     done_.assign(adjacent_.size(), 0);
@@ -55,11 +60,18 @@ class Greedy {
     }
     for (const LinkPair& p : pattern.pairs) connect(p.a, p.b);
     for (std::size_t l = 0; l < pattern.loops.size(); ++l) {
-      const int node = 2 * n_ + static_cast<int>(l);
+      const int node = first_loop_ + static_cast<int>(l);
       for (const int end : {pattern.loops[l].a, pattern.loops[l].b})
         if (end >= 0) connect(end, node);
       for (const int end : pattern.loops[l].more) connect(end, node);
     }
+    rows_of_.resize(pattern.elastic.empty() ? 0 : n_);
+    for (std::size_t c = 0; c < pattern.elastic.size(); ++c)
+      for (const int link : pattern.elastic[c].links) {
+        connect(link, 2 * n_ + static_cast<int>(c));
+        rows_of_[link].push_back(static_cast<int>(c));
+      }
+    for (const ElasticSite& site : pattern.elastic) own_left_.push_back(static_cast<int>(site.links.size()));
     entered_.assign(n_, -1);
     waited.assign(n_, 0);
     if (rule == Rule::deepest) {
@@ -67,10 +79,12 @@ class Greedy {
       for (int i = 0; i < n_; ++i) depth_[i] = tree[i].parent >= 0 ? depth_[tree[i].parent] + 1 : 0;
     }
     for (const int joint : cut_joints) cut_joint(joint);
+    eager_ = eager;
   }
 
   // False if it becomes dearer than `limit`.
   bool run(double limit) {
+    for (int row = 2 * n_; row < first_loop_; ++row) finish_row(row, eager_ ? few_bodies : 1);
     for (int i = 0; i < n_; ++i) offer(i);
     while (!queue_.empty()) {
       stop_if_requested();
@@ -178,7 +192,22 @@ class Greedy {
     }
     const int d = keep >= 0 ? tree_[keep].dofs : 6;
     eliminate(step, d);
+    rows_.clear();
+    for (const int k : around_)
+      if (k >= 2 * n_ && k < first_loop_) rows_.push_back(k);
+    for (const int row : rows_) finish_row(row, 1);
     if (keep < 0) finish_part(attached_[i]);
+  }
+
+  // An elastic row goes when its own bodies are gone, or nothing is left of it but so many others.
+  void finish_row(int row, int others) {
+    if (done_[row]) return;
+    const auto solid = std::ranges::count_if(adjacent_[row], [&](int k) { return k < 2 * n_; });
+    if (own_left_[row - 2 * n_] > 0 && solid > others) return;
+    Elimination step;
+    step.node = row;
+    step.kind = Kind::elastic;
+    eliminate(step, 1);
   }
 
   // A floating part is gone: its multipliers can go when only one is left.
@@ -195,6 +224,10 @@ class Greedy {
         step.kind = Kind::cut;
         step.joint = part[0] - n_;
         eliminate(step, 6 - tree_[step.joint].dofs);
+        rows_.clear();
+        for (const int k : around_)
+          if (k >= 2 * n_ && k < first_loop_) rows_.push_back(k);
+        for (const int row : rows_) finish_row(row, 1);
         again = true;
       }
       std::erase_if(parts_, [](const auto& part) { return part.empty(); });
@@ -210,6 +243,8 @@ class Greedy {
     const int m = static_cast<int>(around.size());
     const int now = static_cast<int>(steps.size());
     if (x < n_ && entered_[x] >= 0) waited[x] = now - entered_[x];
+    if (x < n_ && !rows_of_.empty())
+      for (const int row : rows_of_[x]) --own_left_[row];
     fresh_.clear();
     for (const int k : around) {
       remove(adjacent_[k], x);
@@ -245,15 +280,20 @@ class Greedy {
     }
   }
 
+  static constexpr int few_bodies = 16;
+
   const Tree& tree_;
-  int n_;
+  int n_, first_loop_;
   Rule rule_;
+  bool eager_ = false;
   List<List<int>> adjacent_, joints_, attached_, parts_;
   List<char> done_;
   List<int> entered_, depth_;
   List<double> current_;
   std::pmr::set<Entry> queue_;  // (cost, −body)
-  List<int> around_, merged_, fresh_;
+  List<int> around_, merged_, fresh_, rows_;
+  List<List<int>> rows_of_;  // (bodies) elastic rows on it
+  List<int> own_left_;       // (elastic) bodies of it that are not eliminated
 };
 
 // Numbers the blocks, finds where every update goes and where it stands in memory.
@@ -272,6 +312,7 @@ class Placement {
     number_blocks();
     find_sources();
     place_cuts();
+    place_elastic();
     place_loops();
     share_slots();
   }
@@ -281,10 +322,12 @@ class Placement {
 
   void number_blocks() {
     const int loops = static_cast<int>(pattern_.loops.size());
-    position_.assign(2 * n_ + loops, std::numeric_limits<int>::max());
+    order_.first_loop = 2 * n_ + static_cast<int>(pattern_.elastic.size());
+    position_.assign(order_.first_loop + loops, std::numeric_limits<int>::max());
     for (std::size_t s = 0; s < order_.steps.size(); ++s)
       position_[order_.steps[s].node] = static_cast<int>(s);
-    for (int l = 0; l < loops; ++l) position_[2 * n_ + l] = static_cast<int>(order_.steps.size()) + l;
+    for (int l = 0; l < loops; ++l)
+      position_[order_.first_loop + l] = static_cast<int>(order_.steps.size()) + l;
     int blocks = 0;
     for (Elimination& step : order_.steps) {
       int* first = order_.neighbours.data() + step.neighbours;
@@ -292,7 +335,8 @@ class Placement {
       std::sort(first, last, [&](int x, int y) { return position_[x] < position_[y]; });
       first_block_.push_back(blocks);
       blocks += 1 + step.neighbour_count;
-      step.loop_count = static_cast<int>(std::count_if(first, last, [&](int x) { return x >= 2 * n_; }));
+      step.loop_count =
+          static_cast<int>(std::count_if(first, last, [&](int x) { return x >= order_.first_loop; }));
       if (step.kind == Kind::along_joint && step.toward >= 0)
         step.toward_slot = static_cast<int>(std::find(first, last, step.toward) - first);
     }
@@ -352,10 +396,24 @@ class Placement {
     }
   }
 
+  void place_elastic() {
+    for (std::size_t c = 0; c < pattern_.elastic.size(); ++c) {
+      const int node = 2 * n_ + static_cast<int>(c);
+      order_.elastic_own.push_back(prepare(block_of(node, node)));
+      order_.elastic_on.emplace_back();
+      order_.elastic_turned.emplace_back();
+      for (const int link : pattern_.elastic[c].links) {
+        bool turned = false;
+        order_.elastic_on.back().push_back(prepare(block_of(link, node, &turned)));
+        order_.elastic_turned.back().push_back(turned);
+      }
+    }
+  }
+
   void place_loops() {
     for (std::size_t l = 0; l < pattern_.loops.size(); ++l) {
       const LoopSite& site = pattern_.loops[l];
-      const int node = 2 * n_ + static_cast<int>(l);
+      const int node = order_.first_loop + static_cast<int>(l);
       order_.loop_block[0].push_back(site.a < 0 ? -1 : prepare(block_of(site.a, node)));
       order_.loop_block[1].push_back(site.b < 0 ? -1 : prepare(block_of(site.b, node)));
       order_.loop_more.emplace_back();
@@ -422,13 +480,14 @@ struct Search {
   EliminationOrder best;
   double best_score = std::numeric_limits<double>::infinity();
   std::vector<int> waited;  // of the last order tried
+  bool eager = false;
 
   // Cuts have 6×6 pivots and multipliers: they must save this factor to be taken.
   static constexpr double cut_handicap = 1.3;
 
   bool attempt(const char* name, Rule rule, const std::vector<int>& cuts) {
     const double handicap = cuts.empty() ? 1 : cut_handicap;
-    Greedy greedy(tree, pattern, rule, cuts, std::pmr::get_default_resource());
+    Greedy greedy(tree, pattern, rule, cuts, std::pmr::get_default_resource(), eager);
     if (!greedy.run(best_score / handicap)) return false;
     waited.assign(greedy.waited.begin(), greedy.waited.end());
     if (greedy.flops * handicap >= best_score) return false;
@@ -473,7 +532,7 @@ struct Search {
 }  // namespace
 
 EliminationOrder find_order(const Tree& tree, const Pattern& pattern, bool allow_cuts) {
-  Search search{tree, pattern, {}, std::numeric_limits<double>::infinity(), {}};
+  Search search{tree, pattern, {}, std::numeric_limits<double>::infinity(), {}, !allow_cuts};
   // Each of the two is far too dear for some structures: none is followed further than eight times what has
   // not been enough for the other.
   for (double limit = 1000.0 * tree.size() + 1; search.best.steps.empty() && tree.size() > 0; limit *= 8) {
@@ -502,9 +561,11 @@ void OrderFinder::find(const Tree& tree, const Pattern& pattern, EliminationOrde
     greedy.run(std::numeric_limits<double>::infinity());
     take(greedy, "leaf with the fewest neighbours first", out);
   }
-  for (auto* list : {&out.own, &out.targets, &out.loop_offset, &out.loop_block[0], &out.loop_block[1]})
+  for (auto* list :
+       {&out.own, &out.targets, &out.loop_offset, &out.loop_block[0], &out.loop_block[1], &out.elastic_own})
     list->clear();
   out.births.clear(), out.prepared.clear(), out.loop_more.clear();
+  out.elastic_on.clear(), out.elastic_turned.clear();
   out.slots = 0, out.loop_rows = 0;
   Placement(tree, pattern, out, &pool_);
 }

@@ -3,8 +3,10 @@
 // A body with one joint left is eliminated along that joint (pivot: the joint's own dofs); its other
 // neighbours become neighbours of the body at the joint's far end. A body wanted while it has more joints has
 // the others cut: a cut joint becomes a multiplier node (its 6 − d rows). A part of the tree that cuts have
-// set afloat ends with a body without joints (pivot 6×6), and then the multipliers of its cut follow. Loop
-// closures come last of all, in one dense block.
+// set afloat ends with a body without joints (pivot 6×6), and then the multipliers of its cut follow. An
+// elastic row r is a multiplier too, (…, r; rᵀ, −1), one number whose pivot is never above −1: it goes as
+// soon as one body of it is left, so that bodies far from each other on a cable never meet. Loop closures
+// come last of all, in one dense block.
 //
 // No rule is best for every structure: the deepest leaf first is right for rings of ribs, the leaf with the
 // fewest neighbours first for trees, and long rows tied many times to one another (bridges) want the front to
@@ -22,13 +24,13 @@
 namespace limber::multibody {
 
 struct Elimination {
-  enum class Kind : std::uint8_t { along_joint, afloat, cut };
+  enum class Kind : std::uint8_t { along_joint, afloat, cut, elastic };
   Kind kind = Kind::along_joint;
-  bool reversed = false;    // the joint belongs to the body at its far end
-  bool tied = false;        // more than the joint ties it to `toward`
-  int node = 0;             // body i < n; n + link: the multiplier of that link's joint
-  int joint = -1;           // link that owns the joint
-  int toward = -1;          // body at the far end; −1: the world
+  bool reversed = false;  // the joint belongs to the body at its far end
+  bool tied = false;      // more than the joint ties it to `toward`
+  int node = 0;     // body i < n; n + link: the multiplier of that link's joint; 2n + row: an elastic one
+  int joint = -1;   // link that owns the joint
+  int toward = -1;  // body at the far end; −1: the world
   int toward_slot = -1;     // where it stands among the neighbours
   int neighbours = 0;       // first entry in EliminationOrder::neighbours
   int neighbour_count = 0;  // bodies and multipliers eliminated later, in order; then loops
@@ -55,7 +57,8 @@ struct BlockBirth {
 struct EliminationOrder {
   std::string name;                // of the rule that found it
   std::vector<Elimination> steps;  // in order
-  std::vector<int> neighbours;     // nodes; loop l is 2n + l
+  std::vector<int> neighbours;     // nodes; loop l is first_loop + l
+  int first_loop = 0;              // 2n + elastic rows
   // A block lives from the first step that touches it to the one that eliminates its node; then its slot is
   // another's. So few are at work at a time that they stay in the cache.
   std::vector<int> own;            // per step: slot of (node, node), then of (node, neighbour) for each
@@ -67,12 +70,15 @@ struct EliminationOrder {
   // (n) of a cut joint, in `prepared`: (child, μ), (parent, μ), (child, parent), and the diagonal ones of
   // child, parent, μ; −1: none
   std::vector<int> cut_block[6];
-  std::vector<char> cut_turned[3];          // (n) stored the other way round
-  std::vector<int> loop_block[2];           // (loops) in `prepared`: (a, λ), (b, λ); −1: the world
-  std::vector<std::vector<int>> loop_more;  // (loops) the same of further links
-  std::vector<int> loop_offset;             // (loops) first of its six rows in the dense block of the loops
-  int loop_rows = 0;                        // of it
-  double flops = 0;                         // of factor and solve, estimated
+  std::vector<char> cut_turned[3];                // (n) stored the other way round
+  std::vector<int> loop_block[2];                 // (loops) in `prepared`: (a, λ), (b, λ); −1: the world
+  std::vector<std::vector<int>> loop_more;        // (loops) the same of further links
+  std::vector<int> elastic_own;                   // (elastic) in `prepared`: (λ, λ)
+  std::vector<std::vector<int>> elastic_on;       // (elastic, links) … (link, λ)
+  std::vector<std::vector<char>> elastic_turned;  // … stored the other way round
+  std::vector<int> loop_offset;  // (loops) first of its six rows in the dense block of the loops
+  int loop_rows = 0;             // of it
+  double flops = 0;              // of factor and solve, estimated
   int cuts = 0;
   int widest = 0;  // most neighbours of a node
 };

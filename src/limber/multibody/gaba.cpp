@@ -114,7 +114,7 @@ void Gaba::make_room() {
   pivots_.clear();
   for (const Elimination& e : order_.steps) {
     Pivot p;
-    p.dofs = e.kind == Kind::along_joint ? tree[e.joint].dofs : 6;
+    p.dofs = e.kind == Kind::along_joint ? tree[e.joint].dofs : e.kind == Kind::elastic ? 1 : 6;
     p.column = columns;
     p.square = squares;
     p.U = U;
@@ -151,7 +151,7 @@ Gaba::Scratch::Scratch(const Gaba& g) { fit(g); }
 void Gaba::Scratch::fit(const Gaba& g) {
   y.resize(g.given_.size());
   t.resize(g.given_.size());
-  F.resize(2 * static_cast<std::size_t>(g.tree_->size()) + g.pattern_->loops.size());
+  F.resize(g.order_.first_loop + g.pattern_->loops.size());
   phi.resize(F.size());
   for (VecX* x : {&loops_g, &loops_x, &loops_y}) x->setZero(g.order_.loop_rows);
 }
@@ -197,6 +197,7 @@ void Gaba::prepare() {
   if (order_.cuts > 0)
     for (int i = 0; i < tree_->size(); ++i)
       if (order_.cut[i] >= 0) prepare_cut(i);
+  prepare_elastic();
   prepare_loops();
   if (!exact_) return;
   find_units();
@@ -245,6 +246,20 @@ void Gaba::find_stiffness_behind() {
       behind_[s] = std::max(behind_[s], unit * unit * (own[0] * move * move + own[1] * turn * turn));
     }
     if (e.toward >= 0) carried_[e.toward] += own;
+  }
+}
+
+// An elastic row: (λ, λ) = −1, (link, λ) = r.
+void Gaba::prepare_elastic() {
+  for (std::size_t c = 0; c < pattern_->elastic.size(); ++c) {
+    prepared_[order_.elastic_own[c]](0, 0) -= 1;
+    for (std::size_t k = 0; k < pattern_->elastic[c].links.size(); ++k) {
+      Mat6& block = prepared_[order_.elastic_on[c][k]];
+      if (order_.elastic_turned[c][k])
+        block.row(0) += system_->elastic[c][k].transpose();
+      else
+        block.col(0) += system_->elastic[c][k];
+    }
   }
 }
 
@@ -373,6 +388,8 @@ LIMBER_INLINE void Gaba::eliminate(int s) {
     }
   } else if constexpr (D == 6) {
     pivot = Eigen::Map<const Mat6>(W);
+  } else if constexpr (D == 1) {
+    pivot(0, 0) = W[0];
   }
   MatD<D> inverse;
   Eigen::Map<VecD<D>>{given_.data() + p.column}.setZero();
@@ -390,6 +407,8 @@ LIMBER_INLINE void Gaba::eliminate(int s) {
     const double* Wk = block(order_.own[e.own + 1 + k]);
     if (e.kind != Kind::along_joint) {
       if constexpr (D == 6) Eigen::Map<Mat6>{U} = Eigen::Map<const Mat6>(Wk).transpose();
+      if constexpr (D == 1)
+        for (int c = 0; c < 6; ++c) U[c] = Wk[6 * c];
     } else if (k != e.toward_slot) {
       block6::transpose_times<D>(Wk, S, U);
     } else {
@@ -411,15 +430,15 @@ LIMBER_INLINE void Gaba::eliminate(int s) {
 // Λ_kl −= V_k U_lᵀ, six rows a loop whatever it has.
 LIMBER_INLINE void Gaba::update_loops(int s, const double* V) {
   const Elimination& e = order_.steps[s];
-  const int d = pivots_[s].dofs, n = tree_->size();
+  const int d = pivots_[s].dofs;
   const double* U = U_.data() + 6 * pivots_[s].U;
   const int* around = order_.neighbours.data() + e.neighbours;
   for (int l = e.neighbour_count - e.loop_count; l < e.neighbour_count; ++l) {
-    const int loop = around[l] - 2 * n;
+    const int loop = around[l] - order_.first_loop;
     for (int c = 0; c < pattern_->loops[loop].capacity; ++c) {
       double* column = loops_.data() + (order_.loop_offset[loop] + c) * loops_.rows();
       for (int k = e.neighbour_count - e.loop_count; k <= l; ++k) {
-        double* to = column + order_.loop_offset[around[k] - 2 * n];
+        double* to = column + order_.loop_offset[around[k] - order_.first_loop];
         block6::Six sum = block6::load6(to);
         for (int j = 0; j < d; ++j) sum = sum - U[6 * (d * l + j) + c] * block6::load6(V + 6 * (d * k + j));
         block6::store6(to, sum);
@@ -443,7 +462,8 @@ LIMBER_INLINE void Gaba::update_neighbours(int s) {
       const double *Vk = V + 6 * D * k, *Ul = U + 6 * D * l;
       double* W = block(*target++);
       if (k != q && l != q) {
-        const int columns = l < inner ? 6 : pattern_->loops[loop[l - inner] - 2 * tree_->size()].capacity;
+        const int columns = l < inner ? loop[l - inner] >= 2 * tree_->size() ? 1 : 6
+                                      : pattern_->loops[loop[l - inner] - order_.first_loop].capacity;
         block6::subtract_product<D>(Vk, Ul, (columns + 1) / 2, W);
       } else if (k != l) {
         if (k == q)
@@ -474,11 +494,11 @@ MatD<D> Gaba::invert(int s, MatD<D>& pivot, double scale) {
   const Elimination& e = order_.steps[s];
   MatD<D> inverse;
   if (!exact_) {
-    const bool cut = e.kind == Kind::cut;
+    const bool cut = e.kind == Kind::cut || e.kind == Kind::elastic;
     const bool good = cut ? invert_spd<D>(MatD<D>(-pivot), inverse) : invert_spd<D>(pivot, inverse);
     if (cut) inverse = -inverse;
     if (!good) {
-      if (bad_link_ < 0) bad_link_ = e.joint >= 0 ? e.joint : e.node;
+      if (bad_link_ < 0) bad_link_ = e.joint >= 0 ? e.joint : e.node < tree_->size() ? e.node : 0;
       inverse.setZero();
     }
     return inverse;
@@ -491,6 +511,13 @@ template <int D>
 __attribute__((noinline)) MatD<D> Gaba::invert_exactly(int s, MatD<D>& pivot, double scale) {
   const Elimination& e = order_.steps[s];
   constexpr double too_small = 1e-9;
+  // Each row adds one negative direction that is no motion's. Zero only by accident: then it is moved by
+  // rounding.
+  if (e.kind == Kind::elastic) {
+    const double value = std::abs(pivot(0, 0)) > too_small ? pivot(0, 0) : -too_small;
+    directions_.negative += value < 0 ? 0 : -1;
+    return MatD<D>::Constant(1 / value);
+  }
   const double rounding = rounding_of_pivots * behind_[s];
   VecD<D> unit = VecD<D>::Ones();
   if (e.kind == Kind::along_joint) unit = Eigen::Map<const VecD<D>>(unit_.data() + (*tree_)[e.joint].v);

@@ -5,8 +5,9 @@
 // A body i along its joint to q, φ_i = X φ_q + S a, with neighbours k (q among them):
 //   U_i = W_ii S,  U_k = W_ikᵀ S (+ Xᵀ U_i for k = q),  D = Sᵀ U_i + B
 //   W_kl −= U_k D⁻¹ U_lᵀ,  W_qk += Xᵀ W_ik,  W_qq += Xᵀ W_ii X + Xᵀ W_iq + W_iqᵀ X
-// A body afloat and a multiplier are the same with S = I and no q. Loops are left to one dense block
-// Λ = −G H⁻¹ Gᵀ, scaled to unit diagonal and factored with pivoting: rows that hang on others are dropped.
+// A body afloat and a multiplier are the same with S = I and no q; an elastic row's is one number. Loops are
+// left to one dense block Λ = −G H⁻¹ Gᵀ, scaled to unit diagonal and factored with pivoting: rows that hang
+// on others are dropped.
 //
 // `exact` is for statics: the matrix may be indefinite. Pivots are then split by their eigenvalues, their
 // signs counted (directions()), and a pivot too small to divide by is moved away and brought back by a
@@ -99,6 +100,7 @@ class Gaba {
   void make_room();
   void prepare();
   void prepare_cut(int joint);
+  void prepare_elastic();
   void prepare_loops();
   bool reaches_a_joint(int loop, int row) const;
   void eliminate_all();

@@ -99,8 +99,8 @@ LIMBER_KERNEL void answers_kernel(const Gaba& g, Gaba::Answers& out) {
       for (int k = 0; k < m; ++k) {
         const int first = std::min(k, l), second = std::max(k, l);
         if (first >= inner) {  // both are loops
-          const Mat6 block = out.loops.block<6, 6>(order.loop_offset[around[k] - 2 * n],
-                                                   order.loop_offset[around[l] - 2 * n]);
+          const Mat6 block = out.loops.block<6, 6>(order.loop_offset[around[k] - order.first_loop],
+                                                   order.loop_offset[around[l] - order.first_loop]);
           add_product(out.T[k].data(), block.data(), Y);
           continue;
         }

@@ -196,6 +196,8 @@ LIMBER_INLINE void Gaba::forward_step(int s, const BlockRhs& rhs, Scratch& w, bo
     for (int j = 0; j < D; ++j) t[j] = tau[j] + sum(load6(S + 6 * j) * F);
   } else if constexpr (D == 6) {
     store6(t.data(), F);
+  } else if constexpr (D == 1) {
+    t[0] = w.F[e.node][0];
   }
   const Eigen::Map<const MatD<D>> inverse(D_inverse_.data() + p.square);
   y.noalias() = inverse * t;
@@ -245,7 +247,8 @@ void Gaba::forward(const BlockRhs& rhs, Scratch& w, bool homogeneous) const {
   const int n = tree_->size();
   std::vector<Vec6>& F = w.F;
   std::copy(rhs.wrench.begin(), rhs.wrench.end(), F.begin());
-  for (std::size_t l = 0; l < pattern_->loops.size(); ++l) F[2 * n + l] = rhs.g[l];
+  for (int k = 2 * n; k < order_.first_loop; ++k) F[k].setZero();
+  for (std::size_t l = 0; l < pattern_->loops.size(); ++l) F[order_.first_loop + l] = rhs.g[l];
   if (order_.cuts > 0)
     for (int i = 0; i < n; ++i) {
       if (order_.cut[i] < 0) continue;
@@ -290,6 +293,8 @@ LIMBER_INLINE void Gaba::backward_step(int s, Scratch& w, BlockSolution& x) cons
     store6(phi, twist);
   } else if constexpr (D == 6) {
     store6(phi, load6(a.data()));
+  } else if constexpr (D == 1) {
+    w.phi[e.node] = a[0] * Vec6::Unit(0);
   }
 }
 
@@ -324,14 +329,14 @@ void Gaba::solve_plain(const BlockRhs& rhs, Scratch& w, BlockSolution& x, bool h
   forward(rhs, w, homogeneous);
   for (std::size_t l = 0; l < pattern_->loops.size(); ++l) {
     const int cap = pattern_->loops[l].capacity;
-    w.loops_g.segment(order_.loop_offset[l], cap) = w.F[2 * n + l].head(cap);
+    w.loops_g.segment(order_.loop_offset[l], cap) = w.F[order_.first_loop + l].head(cap);
   }
   if (!pattern_->loops.empty()) solve_loops(w);
   for (std::size_t l = 0; l < pattern_->loops.size(); ++l) {
     const int cap = pattern_->loops[l].capacity;
-    phi[2 * n + l].setZero();
-    phi[2 * n + l].head(cap) = w.loops_x.segment(order_.loop_offset[l], cap);
-    x.lambda[l] = phi[2 * n + l];
+    phi[order_.first_loop + l].setZero();
+    phi[order_.first_loop + l].head(cap) = w.loops_x.segment(order_.loop_offset[l], cap);
+    x.lambda[l] = phi[order_.first_loop + l];
   }
   backward_kernel(*this, w, x);
   std::copy_n(phi.begin(), n, x.twist.begin());
