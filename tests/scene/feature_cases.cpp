@@ -316,6 +316,31 @@ std::vector<FeatureCase> feature_cases() {
     add("probe of a coupling: force, gap", geared(teeth + "probes:\n  - §gears." + std::string(q) + "\n"),
         geared(teeth));
   }
+  const auto roped = [&](const std::string& route, const std::string& more = "") {
+    return arm(sprung, "", "cables:\n  rope:\n    route: " + route + "\n    EA: 2 kN\n" + more);
+  };
+  const std::string straight = "[{on: world, at: [5 cm, 0, 10 cm]}, {on: arm, at: [5 cm, 0, 0]}]";
+  const auto over = [](const std::string& guide, const char* mark = "§") {
+    return mark + ("[{on: world, at: [-10 cm, 0, 10 cm]}, " + guide + ", {on: arm, at: [5 cm, 0, 0]}]");
+  };
+  const auto round = [](const std::string& more) {
+    return "{pulley: world, at: [5 cm, 0, 10 cm], radius: 1 cm, axis: [0, 1, 0], turn: positive" + more + "}";
+  };
+  const std::string through = "{on: world, at: [5 cm, 0, 10 cm]}", taut = "    pretension: 5 N\n";
+  add("cable", arm(sprung, "", "cables:\n  §rope:\n    route: " + straight + "\n    EA: 2 kN\n"), plain_arm);
+  add("closed cable", roped(over(through, ""), "    closed: §true\n"), roped(over(through, "")));
+  add("cable round a pulley", roped(over(round(""))), roped(over(through, "")));
+  add("pulley that grips its cable", roped(over(round(", grip: true"))), roped(over(round(""), "")));
+  add("friction of a cable on a guide", roped(over(round(", friction: 0.3"))), roped(over(round(""), "")));
+  add("friction of a cable on a guide", roped(over("{on: world, at: [5 cm, 0, 10 cm], friction: 0.3}")),
+      roped(over(through, "")));
+  add("damping of a cable", roped(straight, taut + "    damping: §3 N*s/m\n"), roped(straight, taut));
+  add("rest_length of a cable", roped(straight, "    rest_length: §9.9 cm\n"), roped(straight));
+  add("pretension of a cable", roped(straight, "    pretension: §5 N\n"), roped(straight));
+  add("winch of a cable", roped(straight, taut + "    winch: §0.4 mm/s * t\n"), roped(straight, taut));
+  for (const char* q : {"length", "tension", "1.tension", "1.wrap", "1.slip", "winch.power"})
+    add("probe of a cable", roped(over(through, ""), "probes:\n  - §rope." + std::string(q) + "\n"),
+        roped(over(through, "")));
   add("stiffness of a coupling", geared(gears + "    stiffness: §3 N*m/rad\n"), geared(gears));
   add("damping of a coupling", geared(teeth + "    damping: §0.1 N*m*s/rad\n"), geared(teeth));
   add("backlash of a coupling", geared(teeth + "    backlash: §1 deg\n"), geared(teeth));

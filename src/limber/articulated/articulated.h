@@ -112,6 +112,7 @@ struct State {
   std::vector<double> touching;
   static constexpr std::size_t touching_width = 12;
   double overlap = 0;                   // [m] the deepest that the last step left
+  std::vector<double> cables;           // of each cable's guides what carries over (CompiledCable::state)
   std::string save() const;             // bytes
   void load(const std::string& bytes);  // throws std::invalid_argument if they are no state of this size
 };

@@ -188,6 +188,8 @@ void find_parts(SystemData& s) {
   };
   for (int i = 0; i < n; ++i) tie(i, s.tree[i].parent);
   for (const multibody::LinkPair& p : s.pattern.pairs) tie(p.a, p.b);
+  for (const multibody::ElasticSite& e : s.pattern.elastic)
+    for (const int k : e.links) tie(e.links.front(), k);
   for (const multibody::LoopSite& l : s.pattern.loops) {
     tie(l.a, l.b);
     for (const int k : l.more) tie(l.a >= 0 ? l.a : l.b, k);
@@ -221,7 +223,7 @@ constexpr int many_loop_rows = 60;
 // The solver, by what the elimination would cost: the figures are of docs/theory/articulated.md.
 void choose_solver(SystemData& s) {
   s.tree_only = s.pattern.pairs.empty() && s.pattern.loops.empty() && s.couplings.empty() &&
-                s.options.solver == Solver::automatic && s.contacts.empty();
+                s.cables.empty() && s.options.solver == Solver::automatic && s.contacts.empty();
   if (s.tree_only) return;
   s.solver = s.options.solver == Solver::automatic ? Solver::gaba : s.options.solver;
   if (s.solver != Solver::gaba) return;
@@ -229,7 +231,8 @@ void choose_solver(SystemData& s) {
   for (const multibody::LoopSite& loop : s.pattern.loops) rows += loop.capacity;
   const bool has_rigid =
       std::any_of(s.couplings.begin(), s.couplings.end(), [](const auto& c) { return c.rigid; });
-  if (rows > many_loop_rows && !has_rigid) {  // a coupling's row has more than two bodies
+  // A coupling's row has more than two bodies.
+  if (rows > many_loop_rows && !has_rigid && s.cables.empty()) {
     auto plan = std::make_shared<const multibody::LoopPlan>(s.tree, s.pattern);
     constexpr double rounds = 4;  // of the elimination: as much as its iterations cost
     constexpr double slower = 3;  // a flop of the dense block, pivoted and one number at a time
@@ -269,6 +272,8 @@ void lay_out(SystemData& s) {
   for (const Rider& r : s.model.riders()) s.layout.frames.push_back({r.name, r.shapes, r.color, false});
   observe::add_beams(s.traces, s.layout);
   observe::add_springs(s.model, s.layout);
+  for (std::size_t i = 0; i < s.cables.size(); ++i)
+    s.layout.polylines.push_back({s.cables[i].name, cable_points(s.cables[i]), 0, s.model.cables()[i].color});
   s.columns = observe::columns_for(s.model, Question::articulated_run);
   observe::add_columns(s.model, s.columns, s.layout);
   s.asked_loops.assign(s.loops.size(), 0);
@@ -371,6 +376,7 @@ SystemData::SystemData(elastic::LinkedModel linked, const Options& opts)
   compile_extra_laws(*this);
   compile_friction(*this);
   compile_bushings(*this);
+  compile_cables(*this);
   compile_riders(*this);
   compile_contacts(*this);
   choose_solver(*this);
@@ -430,6 +436,8 @@ WorkspaceData::WorkspaceData(const SystemData& s)
       blocks(s.tree_only ? nullptr : std::make_unique<Blocks>(s)),
       contacts(s.contacts.empty() ? nullptr : std::make_unique<Contacts>(s, blocks->system)) {
   locks.reserve(s.motions.size() + s.limits.size() + s.rubs.size());
+  for (const CompiledCable& c : s.cables) cables.emplace_back(c);
+  cable_from = s.cable_start;
   control.resize(s.model.controllers().size()), control_rate = control_end = control;
   if (s.asks_works) powers.resize(s.work_of_motion(s.motions.size())), works = powers;
   const Integrator by = s.options.integrator;

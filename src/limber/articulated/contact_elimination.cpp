@@ -137,6 +137,7 @@ bool ContactElimination::stiffen(const std::vector<Mat3>& K) {
   const BlockSystem& base = w_->blocks->system;
   BlockSystem& m = stiff_->system;
   m.diagonal = base.diagonal;
+  m.elastic = base.elastic;
   std::copy(base.off.begin(), base.off.end(), m.off.begin());
   std::fill(m.off.begin() + static_cast<std::ptrdiff_t>(base.off.size()), m.off.end(), Mat6::Zero());
   for (std::size_t c = 0; c < K.size(); ++c) {

@@ -409,6 +409,7 @@ void evaluate_placed(const SystemData& s, const double* q, const double* v, doub
     add_pair_bushings(s, weights, w);
     add_loop_laws(s, weights, w);
     add_closing_friction(s, w);
+    add_cables(s, t, weights, w);
   }
   if (weights.matrix)
     add_coupling_blocks(s, q, weights.d, weights.k, w.blocks->system, w.blocks->coupling_row);
@@ -449,9 +450,10 @@ Vec6 drive_force(const CompiledDrive& d, const Link& link, const State& state) {
   return force;
 }
 
-double elastic_energy(const SystemData& s, const double* q, const std::vector<LinkMotion>& links,
-                      std::vector<LoopState>* scratch) {
+double elastic_energy(const SystemData& s, const double* q, const std::vector<LinkMotion>& links, double t,
+                      WorkspaceData& w, std::vector<LoopState>* scratch) {
   double sum = coupling_energy(s, q) + extra_energy(s, q) + bushing_energy(s, links);
+  if (!s.cables.empty()) sum += cable_energy(s, links, t, w.cable_from, w.cables);
   for (int i = 0; i < s.tree.size(); ++i)
     if (!has_rotation_vector(s.tree[i].kind))
       sum += plain_joint_energy(s, s.tree[i], q);

@@ -111,16 +111,32 @@ void scale_loads(Workspace& workspace, double factor) {
   workspace.data().load = workspace.data().weight = factor;
 }
 
+static std::vector<observe::CableReading> cable_readings(const System& system, const State& state,
+                                                         Workspace& workspace) {
+  const SystemData& s = system.data();
+  WorkspaceData& w = workspace.data();
+  std::vector<observe::CableReading> out;
+  if (s.cables.empty()) return out;
+  update_links(s, state, w);
+  w.cable_from = state.cables;
+  cable_energy(s, w.links, state.t, w.cable_from, w.cables);  // places them
+  for (std::size_t i = 0; i < s.cables.size(); ++i)
+    out.push_back(read_cable(s, static_cast<int>(i), -1, w.links, state.t, w.cables));
+  return out;
+}
+
 result::Fields fields(const System& system, const State& state, Workspace& workspace) {
   const SystemData& s = system.data();
   result::Fields out;
   const float none = std::numeric_limits<float>::quiet_NaN();
-  if (!s.springs.empty()) {
+  if (!s.springs.empty() || !s.cables.empty()) {
     result::Field tension{"tension", "N", result::Field::On::polylines, {}};
     tension.values.assign(s.layout.polylines.size(), none);
     std::size_t k = s.traces.size();
     for (const SpringTension& spring : spring_tensions(system, state))
       tension.values[k++] = static_cast<float>(spring.tension);
+    for (const observe::CableReading& cable : cable_readings(system, state, workspace))
+      tension.values[k++] = static_cast<float>(cable.most);
     out.push_back(std::move(tension));
   }
   if (!s.fibres.empty()) {
@@ -166,6 +182,9 @@ std::vector<result::Reading> readings(const System& system, const State& state, 
     if (spring.name != name) continue;
     out.push_back({"tension", "N", spring.tension});
   }
+  const auto cables = cable_readings(system, state, workspace);
+  for (std::size_t i = 0; i < cables.size(); ++i)
+    if (s.cables[i].name == name) out.push_back({"tension", "N", cables[i].most});
   return out;
 }
 
@@ -176,6 +195,17 @@ Model model_at(const System& system, const State& state) {
     const multibody::Link& link = s.tree[i];
     parts.joints[i].position = multibody::get_coordinates(link, state.q.data() + link.q);
     std::copy_n(state.v.begin() + link.v, link.dofs, parts.joints[i].velocity.begin());
+  }
+  if (!s.cables.empty()) {
+    std::vector<LinkMotion> links(s.tree.size());
+    multibody::kinematics(s.tree, state.q.data(), state.v.data(), links);
+    std::vector<CableShape> cables(s.cables.begin(), s.cables.end());
+    cable_energy(s, links, state.t, state.cables, cables);  // places them
+    for (std::size_t i = 0; i < s.cables.size(); ++i) {
+      Cable& c = parts.cables[i];
+      c.rest_length = rest_off_drums(s.cables[i], cables[i]);
+      c.EA = s.cables[i].EA, c.stiffness = c.pretension = 0;
+    }
   }
   return Model(std::move(parts));
 }

@@ -15,10 +15,11 @@ struct Observer : observe::Source {
   const State& state;
   const std::vector<LinkMotion>& links;
   const FrameForces& forces;
+  std::vector<CableShape>& cables;
   result::Energy energies;
 
-  Observer(const SystemData& system, const State& at, const WorkspaceData& w, const result::Energy& e)
-      : s(system), state(at), links(w.links), forces(w.frame), energies(e) {}
+  Observer(const SystemData& system, const State& at, WorkspaceData& w, const result::Energy& e)
+      : s(system), state(at), links(w.links), forces(w.frame), cables(w.cables), energies(e) {}
 
   Vec3 position(const Attachment& at) const override {
     const LinkPoint p = s.link_point(at);
@@ -162,6 +163,9 @@ struct Observer : observe::Source {
         elastic::spring_state(e.law, pose(e.a), e.a.p, twist(e.a), pose(e.b), e.b.p, twist(e.b));
     return {now.length, now.tension};
   }
+  observe::CableReading cable(CableId id, int guide) const override {
+    return read_cable(s, id.value, guide, links, state.t, cables);
+  }
   Vec3 rider(RiderId id) const override { return rider_pose(id.value).p; }
   result::Energy energy() const override { return energies; }
   observe::Ledger ledger() const override { return {state.dissipated, state.work, state.energy0}; }
@@ -212,10 +216,11 @@ struct Observer : observe::Source {
   }
 };
 
-result::Energy energy_at(const SystemData& s, const State& state, const std::vector<LinkMotion>& links) {
-  return {multibody::kinetic_energy(s.tree, links),
-          multibody::gravity_energy(s.tree, links, s.model.gravity().value(state.t)),
-          elastic_energy(s, state.q.data(), links)};
+result::Energy energy_at(const SystemData& s, const State& state, WorkspaceData& w) {
+  w.cable_from = state.cables;
+  return {multibody::kinetic_energy(s.tree, w.links),
+          multibody::gravity_energy(s.tree, w.links, s.model.gravity().value(state.t)),
+          elastic_energy(s, state.q.data(), w.links, state.t, w)};
 }
 
 }  // namespace
@@ -224,7 +229,7 @@ result::Energy energy(const System& system, const State& state, Workspace& works
   const SystemData& s = system.data();
   WorkspaceData& w = workspace.data();
   multibody::kinematics(s.tree, state.q.data(), state.v.data(), w.links, w.workers.get());
-  return energy_at(s, state, w.links);
+  return energy_at(s, state, w);
 }
 
 void open_ledger(const System& system, State& state, Workspace& workspace) {
@@ -234,6 +239,18 @@ void open_ledger(const System& system, State& state, Workspace& workspace) {
 }
 
 namespace {
+
+// Behind the lines of beams and springs.
+void put_cables(const SystemData& s, const WorkspaceData& w, result::Snapshot& snapshot) {
+  if (s.cables.empty()) return;
+  std::vector<Vec3> points;
+  std::size_t next = s.layout.point_count();
+  for (const CompiledCable& c : s.cables) next -= static_cast<std::size_t>(cable_points(c));
+  for (std::size_t i = 0; i < s.cables.size(); ++i) {
+    draw_cable(s.cables[i], w.cables[i], points);
+    for (const Vec3& p : points) snapshot.points[next++] = p;
+  }
+}
 
 // Those that a rest was found with: nothing accelerates.
 void take_rest(const SystemData& s, const StaticResult& rest, WorkspaceData& w) {
@@ -278,11 +295,12 @@ void observe(const System& system, const State& state, Workspace& workspace, res
   const SystemData& s = system.data();
   WorkspaceData& w = workspace.data();
   const bool at_rest = rest && rest->report.ok(), placed = w.at_start.has_links;
+  w.cable_from = state.cables;
   if (s.asks_forces && !at_rest)
     find_frame_forces(s, state, w);  // and places the links
   else
     multibody::kinematics(s.tree, state.q.data(), state.v.data(), w.links, w.workers.get());
-  const result::Energy energies = energy_at(s, state, w.links);
+  const result::Energy energies = energy_at(s, state, w);
   if (s.asks_forces && at_rest) take_rest(s, *rest, w);
   const Observer at(s, state, w, energies);
   snapshot.resize(s.layout);
@@ -293,6 +311,7 @@ void observe(const System& system, const State& state, Workspace& workspace, res
   for (std::size_t r = 0; r < s.riders.size(); ++r)
     observe::put_frame(at.rider_pose(static_cast<int>(r)), bodies + r, snapshot);
   observe::put_lines(s.traces, s.model, at, snapshot);
+  put_cables(s, w, snapshot);
   observe::put_columns(s.model, s.columns, at, snapshot);
   if (placed && !w.at_start.has_links) {  // the next step starts from where they stand
     std::swap(w.links, w.at_start.links);

@@ -15,6 +15,13 @@ State System::rest() const {
   state.energy0 = s.energy0;
   state.control.assign(s.model.controllers().size(), 0);
   if (s.asks_works) state.works.assign(s.work_of_motion(s.motions.size()), 0);
+  state.cables = s.cable_start;
+  if (!s.cables.empty()) {
+    std::vector<LinkMotion> links(s.tree.size());
+    multibody::kinematics(s.tree, state.q.data(), state.v.data(), links);
+    std::vector<CableShape> cables(s.cables.begin(), s.cables.end());
+    carry_cables_over(s, links, 0, cables, state.cables);
+  }
   return state;
 }
 
@@ -34,6 +41,7 @@ std::string State::save() const {
   out.put(part), out.put(energy0), out.put(dissipated), out.put(work);
   out.put(made), out.put(at_stake), out.put(works), out.put(control);
   out.put(touching), out.put(overlap);
+  if (!cables.empty()) out.put(cables);
   return out.take();
 }
 
@@ -45,6 +53,7 @@ void State::load(const std::string& bytes) {
   in.get(copy.part), in.get(copy.energy0), in.get(copy.dissipated), in.get(copy.work);
   in.get(copy.made), in.get(copy.at_stake), in.get(copy.works), in.get(copy.control);
   in.get_any(copy.touching), in.get(copy.overlap);
+  if (!copy.cables.empty()) in.get(copy.cables);
   in.end();
   if (copy.step < 0 || copy.part < 0 || copy.touching.size() % touching_width != 0)
     result::StateReader::out_of_range();

@@ -25,6 +25,8 @@ class Parts {
     }
     for (const Spring& spring : m_.springs()) join(spring.a.body.value, spring.b.body.value);
     for (const Bushing& x : m_.bushings()) join(x.a.value, x.b.value);
+    for (const Cable& c : m_.cables())
+      for (const CableGuide& g : c.route) join(first_moving(c), g.at.body.value);
     for (const Loop& loop : m_.loops()) join(loop.a.value, loop.b.value);
     for (const Coupling& c : m_.couplings())
       for (const Coupling::Term& t : c.terms) join(first_moving(c), t.joint.value);
@@ -58,6 +60,11 @@ class Parts {
     out.wind = m_.wind();
     for (const Spring& x : m_.springs())
       if (has(x.a.body) || has(x.b.body)) out.springs.push_back(x), keep(x.a.body), keep(x.b.body);
+    for (const Cable& x : m_.cables())
+      if (std::ranges::any_of(x.route, [&](const CableGuide& g) { return has(g.at.body); })) {
+        out.cables.push_back(x);
+        for (const CableGuide& g : x.route) keep(g.at.body);
+      }
     for (const Loop& x : m_.loops())
       if (has(x.a) || has(x.b)) out.loops.push_back(x), keep(x.a), keep(x.b);
     for (const Bushing& x : m_.bushings())
@@ -100,6 +107,11 @@ class Parts {
       if (b.valid() && !stands_[b.value]) return b.value;
     return -1;
   }
+  int first_moving(const Cable& c) const {
+    for (const CableGuide& g : c.route)
+      if (g.at.body.valid() && !stands_[g.at.body.value]) return g.at.body.value;
+    return -1;
+  }
   int first_moving(const Coupling& c) const {
     for (const Coupling::Term& t : c.terms)
       if (!stands_[t.joint.value]) return t.joint.value;
@@ -114,6 +126,8 @@ class Parts {
     for (Joint& x : parts.joints) move(x.parent), move(x.child);
     for (Spring& x : parts.springs) move(x.a.body), move(x.b.body);
     for (Loop& x : parts.loops) move(x.a), move(x.b);
+    for (Cable& x : parts.cables)
+      for (CableGuide& g : x.route) move(g.at.body);
     for (Bushing& x : parts.bushings) move(x.a), move(x.b);
     for (PointLoad& x : parts.point_loads) move(x.at.body);
     for (Drive& x : parts.drives) move(x.joint);

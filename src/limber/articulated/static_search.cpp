@@ -171,6 +171,8 @@ void Equilibrium::add_metric(double sigma) {
   for (std::size_t i = 0; i < K_.diagonal.size(); ++i) K_.diagonal[i] += sigma * D_.diagonal[i];
   for (std::size_t i = 0; i < K_.off.size(); ++i) K_.off[i] += sigma * D_.off[i];
   for (std::size_t i = 0; i < K_.joint.size(); ++i) K_.joint[i] += sigma * D_.joint[i];
+  for (auto& row : K_.elastic)  // those of D are the same
+    for (Vec6& x : row) x *= std::sqrt(1 + sigma);
 }
 
 // The inertia in D, for what no spring holds: so much that it stands for a small part of the stiffness.
@@ -205,6 +207,11 @@ double Equilibrium::rounding_of_forces() const {
     line = std::max(line, A.bottomRightCorner<3, 3>().norm());
     turn = std::max(turn, A.topLeftCorner<3, 3>().norm());
   }
+  for (const auto& row : D_.elastic)
+    for (const Vec6& x : row) {
+      line = std::max(line, x.tail<3>().squaredNorm());
+      turn = std::max(turn, x.head<3>().squaredNorm());
+    }
   constexpr double ulps = 1e3 * std::numeric_limits<double>::epsilon();  // of sums over many links
   return ulps * std::max({joint, line * s_.size, turn});
 }
@@ -335,7 +342,7 @@ Equilibrium::Potential Equilibrium::potential(const std::vector<double>& q) {
   Potential out;
   const auto add = [&out](double term) { out.value += term, out.scale += std::abs(term); };
   add(multibody::gravity_energy(s_.tree, w_.links, g));
-  add(elastic_energy(s_, q.data(), w_.links));
+  add(elastic_energy(s_, q.data(), w_.links, t_, w_));
   for (const CompiledLoad& l : s_.loads)
     if (!l.follows) add(-w_.load * l.force.value(t_).dot(w_.links[l.at.link].X_WM * l.at.p));
   for (const CompiledRider& rider : s_.riders) {

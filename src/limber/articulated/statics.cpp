@@ -46,6 +46,7 @@ Equilibrium::Equilibrium(const SystemData& s, const State& state, WorkspaceData&
       limit_rows_(s.limits.size(), -1),
       changes_(s.limits.size(), 0) {
   K_.length = s_.size;
+  w_.cable_from = state.cables.size() == s.cable_start.size() ? state.cables : s.cable_start;
   for (const CompiledMotion& m : s_.motions) {
     double v[6];
     prescribed(m, s_.tree[m.link], t_, q_.data() + s_.tree[m.link].q, v, options.motion);
@@ -89,6 +90,11 @@ bool Equilibrium::search(const StaticPart& part, StaticResult& out) {
   iterations_ += search.iterations_;
   if (!found) return false;
   each_coordinate([&](int own, int whole) { q_[whole] = search.q_[own]; });
+  for (const CompiledCable& c : s.cables)
+    for (const CompiledCable& same : s_.cables)
+      if (same.name == c.name)
+        std::copy_n(workspace.data().cable_from.begin() + c.state, CompiledCable::width * c.guides.size(),
+                    w_.cable_from.begin() + same.state);
   // Limits and drives of the part stand in the same order in the whole.
   const auto same = [&](const Limit& a, const Limit& b) {
     return a.dof == b.dof && a.upper == b.upper && (a.loop >= 0) == (b.loop >= 0) &&
@@ -430,6 +436,7 @@ StaticResult settle(const System& system, State& state, Workspace& workspace, co
   std::fill(w.servo.begin(), w.servo.end(), ServoState::linear);
   if (!found) return out;
   state.q = equilibrium.q();
+  state.cables = w.cable_from;
   state.touching = at.touching, state.overlap = at.overlap;
   std::fill(state.v.begin(), state.v.end(), 0.0);
   std::fill(state.a.begin(), state.a.end(), 0.0);

@@ -78,6 +78,7 @@ bool Stepper::advance_or_halve(double t, double h, int depth) {
 // The whole step from state_ into q_end, v_end, a.
 bool Stepper::attempt(double t, double h) {
   h_ = h;
+  w_.cable_from = state_.cables;
   std::fill(w_.limit_active.begin(), w_.limit_active.end(), 0);
   std::fill(w_.limit_changes.begin(), w_.limit_changes.end(), 0);
   std::fill(w_.servo.begin(), w_.servo.end(), ServoState::linear);

@@ -41,7 +41,7 @@ void Stepper::measure(const std::vector<double>& q, const std::vector<double>& v
   out.q = q, out.v = v, out.t = t, out.measured = out.has_links = true;
   Vec3 moved;
   out.kinetic = multibody::kinetic_energy(tree_, out.links, &moved);
-  out.elastic = elastic_energy(s_, q.data(), out.links, w_.blocks ? &w_.blocks->loops_end : nullptr);
+  out.elastic = elastic_energy(s_, q.data(), out.links, t, w_, w_.blocks ? &w_.blocks->loops_end : nullptr);
   const double gravity = -g.dot(moved);
   out.total = out.kinetic + out.elastic + gravity;
   // [J] of all loads over the structure's size.
@@ -55,7 +55,7 @@ void Stepper::measure(const std::vector<double>& q, const std::vector<double>& v
 
 const KnownEnergy& Stepper::energy_at_start(double t) {
   KnownEnergy& known = w_.at_start;
-  if (!known.is_of(state_.q.data(), state_.v.data()) || (field_changes() && known.t != t)) {
+  if (!known.is_of(state_.q.data(), state_.v.data()) || ((field_changes() || has_winch()) && known.t != t)) {
     measure(state_.q, state_.v, t, known);
     w_.links_of_start = false;
   }
@@ -66,6 +66,7 @@ const KnownEnergy& Stepper::energy_at_start(double t) {
 double Stepper::gain_of(double t, double h) {
   const KnownEnergy& start = energy_at_start(t);
   measure(w_.q_end, w_.v_end, t + h, w_.at_end);
+  if (!s_.cables.empty()) w_.dissipated += slip_loss(s_, state_.cables, w_.cables);
   const double change = w_.at_end.total - start.total - w_.field_work;
   // At rest without weight nothing else is left: velocities are no better than positions over the step.
   const double noise = 1e-12 * s_.size / h;
@@ -198,6 +199,7 @@ void Stepper::recall_start() {
 }
 
 void Stepper::commit() {
+  if (!s_.cables.empty()) carry_cables_over(s_, w_.at_end.links, w_.at_end.t, w_.cables, state_.cables);
   state_.q.swap(w_.q_end);
   state_.v.swap(w_.v_end);
   state_.a.swap(w_.a);

@@ -119,6 +119,9 @@ class Stepper {
   void book_energy(double h);
   void book_node(const Node& node, double h);
   bool field_changes() const { return !s_.model.gravity().is_constant(); }
+  bool has_winch() const {
+    return std::ranges::any_of(s_.cables, [](const CompiledCable& c) { return !c.winch.is_constant(); });
+  }
   Vec3 moved_mass(const std::vector<double>& q);
   void book_field(double from, double to, const Vec3& mass_at);
 

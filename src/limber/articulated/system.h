@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "limber/articulated/articulated.h"
+#include "limber/articulated/cables.h"
 #include "limber/articulated/contacts.h"
 #include "limber/articulated/step_trace.h"
 #include "limber/elastic/beam_links.h"
@@ -215,6 +216,8 @@ struct SystemData {
   std::vector<ExtraLaw> extra_laws;
   std::vector<Rub> rubs;
   std::vector<CompiledBushing> bushings;
+  std::vector<CompiledCable> cables;
+  std::vector<double> cable_start;  // State::cables as the model stands
 
   contact::SceneContacts contacts;  // empty: nothing touches
   double restitution = 0;
@@ -367,6 +370,8 @@ struct WorkspaceData {
   std::unique_ptr<Contacts> contacts;           // null: nothing touches
   std::vector<double> leans_on;                 // of a rest at hand, as State::touching
   double load = 1, weight = 1;                  // shares that act: of loads and wind; of weight and riders
+  std::vector<CableShape> cables;               // by evaluate() and for an energy
+  std::vector<double> cable_from;               // State::cables of the step at hand
   double dissipated_power = 0, work_power = 0;  // [W] by evaluate()
   // (controllers) of a stage: forces that are held, integrals without the stage's own part; by evaluate()
   // what adds to the integrals; integrals at the step's end.
@@ -452,6 +457,28 @@ void add_ground_bushings(const SystemData& s, const Weights& weights, WorkspaceD
 void add_pair_bushings(const SystemData& s, const Weights& weights, WorkspaceData& w);
 double bushing_energy(const SystemData& s, const std::vector<LinkMotion>& links);
 
+void compile_cables(SystemData& s);
+void add_cables(const SystemData& s, double t, const Weights& weights, WorkspaceData& w);
+// Places them too. state: as State::cables, of where they come from.
+double cable_energy(const SystemData& s, const std::vector<LinkMotion>& links, double t,
+                    const std::vector<double>& state, std::vector<CableShape>& cables);
+double slip_loss(const SystemData& s, const std::vector<double>& state,
+                 const std::vector<CableShape>& cables);
+// The state of where the links stand now.
+void carry_cables_over(const SystemData& s, const std::vector<LinkMotion>& links, double t,
+                       std::vector<CableShape>& cables, std::vector<double>& state);
+// Into the exact stiffness at their places; `material`: without that of their direction.
+void add_cable_tangent(const SystemData& s, const std::vector<LinkMotion>& links, bool material,
+                       std::vector<CableShape>& cables, multibody::BlockSystem& K);
+// Of placed cables.
+observe::CableReading read_cable(const SystemData& s, int cable, int guide,
+                                 const std::vector<LinkMotion>& links, double t,
+                                 std::vector<CableShape>& cables);
+// [m] its rest length where it stands: as that of a scene that begins there.
+double rest_off_drums(const CompiledCable& c, const CableShape& at);
+int cable_points(const CompiledCable& c);
+void draw_cable(const CompiledCable& c, const CableShape& at, std::vector<Vec3>& out);
+
 // A block of the link's own; made if there is none.
 void add_body_block(SystemData& s, int link, bool beyond_drag);
 
@@ -487,8 +514,9 @@ double control_error(const CompiledDrive& d, double q, double v, double t);
 double control_force(const CompiledDrive& d, double q, double v, double t, double integral);
 void add_control(const CompiledDrive& d, ServoState state, const double* q, const double* v, double t,
                  const Weights& weights, WorkspaceData& w, double* tau, double* block, int dofs);
-double elastic_energy(const SystemData& s, const double* q, const std::vector<LinkMotion>& links,
-                      std::vector<LoopState>* scratch = nullptr);
+// At time t, for a winch; cables come from where w.cable_from says.
+double elastic_energy(const SystemData& s, const double* q, const std::vector<LinkMotion>& links, double t,
+                      WorkspaceData& w, std::vector<LoopState>* scratch = nullptr);
 
 // Loops: where they stand for given poses, their rows, and G J v of one of them.
 void place_loops(const SystemData& s, const double* q, const std::vector<LinkMotion>& links,

@@ -503,6 +503,10 @@ void assemble_tangent(const SystemData& s, const double* q, double t, const std:
   for (const CompiledCoupling& c : s.couplings)
     if (!c.rigid && c.profile)
       add_profile_stiffness(s, c, profile_at(c, q), coupling_force(c, q, zero.data()), K.joint);
+  if (!s.cables.empty()) {
+    add_cable_tangent(s, w.links, false, w.cables, K);
+    carry_cables_over(s, w.links, t, w.cables, w.cable_from);
+  }
   build.loop_geometries(loops, lambda, pairs);
   std::vector<Vec6> F = rhs.wrench;
   // Couplings push the coordinates themselves: they turn no wrench.
@@ -534,6 +538,7 @@ void assemble_metric(const SystemData& s, const double* q, double mass, Workspac
     std::vector<Vec6> row;
     add_coupling_blocks(s, q, 0, 1, D, row);
   }
+  if (!s.cables.empty()) add_cable_tangent(s, w.links, true, w.cables, D);
   build.add_mass(mass);
 }
 

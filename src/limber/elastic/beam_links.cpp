@@ -80,6 +80,8 @@ class Converter {
       move(s.a);
       move(s.b);
     }
+    for (Cable& c : parts_.cables)
+      for (CableGuide& g : c.route) move(g.at);
     move_probes();
     close_ties();
     move_point_loads();

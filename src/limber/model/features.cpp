@@ -78,6 +78,15 @@ void of_springs(const Model& m, Places& out, const char* field, const When& when
     if (when(s)) out.push_back({"spring", s.name, field});
 }
 template <class When>
+void of_cables(const Model& m, Places& out, const char* field, const When& when) {
+  for (const Cable& c : m.cables())
+    if (when(c)) out.push_back({"cable", c.name, field});
+}
+template <class When>
+void of_guides(const Model& m, Places& out, const When& when) {
+  of_cables(m, out, "route", [&](const Cable& c) { return std::ranges::any_of(c.route, when); });
+}
+template <class When>
 void of_beams(const Model& m, Places& out, const char* field, const When& when) {
   for (const Beam& b : m.beams())
     if (when(b)) out.push_back({"beam", b.name, field});
@@ -151,6 +160,8 @@ std::vector<char> held_bodies(const Model& m) {
     if (any_of(j.kind, j.law.stiffness) || has_extra(j.kind, j.law, springs_by_law)) hold(j.child, j.parent);
   for (const Bushing& x : m.bushings()) hold(x.a, x.b);
   for (const Spring& s : m.springs()) hold(body_of(m, s.a), body_of(m, s.b));
+  for (const Cable& c : m.cables())
+    for (const CableGuide& g : c.route) hold(body_of(m, c.route.front().at), body_of(m, g.at));
   for (const Tie& t : m.ties()) hold(body_of(m, t.on), body_of(m, t.to));
   for (const Loop& l : m.loops()) hold(l.a, l.b);
   return held;
@@ -304,6 +315,18 @@ const Feature table[] = {
   {"offset of a coupling", ".yy....", [](const Model& m, Places& out) {
      for (const Coupling& c : m.couplings())
        if (c.offset) out.push_back({"coupling", c.name, "offset"}); }},
+  {"cable", ".yy....", [](const Model& m, Places& out) { of_cables(m, out, "", [](const Cable&) { return true; }); }},
+  {"closed cable", ".yy....", [](const Model& m, Places& out) { of_cables(m, out, "closed", [](const Cable& c) { return c.closed; }); }},
+  {"cable round a pulley", ".yy....", [](const Model& m, Places& out) {
+     of_guides(m, out, [](const CableGuide& g) { return g.radius > 0; }); }},
+  {"pulley that grips its cable", ".yy....", [](const Model& m, Places& out) {
+     of_guides(m, out, [](const CableGuide& g) { return g.grip; }); }},
+  {"friction of a cable on a guide", ".y.....", [](const Model& m, Places& out) {
+     of_guides(m, out, [](const CableGuide& g) { return g.friction > 0; }); }},
+  {"damping of a cable", ".yo....", [](const Model& m, Places& out) { of_cables(m, out, "damping", [](const Cable& c) { return c.damping > 0; }); }},
+  {"rest_length of a cable", ".yy....", [](const Model& m, Places& out) { of_cables(m, out, "rest_length", [](const Cable& c) { return c.rest_length >= 0; }); }},
+  {"pretension of a cable", ".yy....", [](const Model& m, Places& out) { of_cables(m, out, "pretension", [](const Cable& c) { return c.pretension > 0; }); }},
+  {"winch of a cable", ".yy....", [](const Model& m, Places& out) { of_cables(m, out, "winch", [](const Cable& c) { return !c.winch.is_zero(); }); }},
   {"spring", "yyyyyyy", [](const Model& m, Places& out) { of_springs(m, out, "", [](const Spring&) { return true; }); }},
   {"damping of a spring", "oyoyoyy", [](const Model& m, Places& out) {
      of_springs(m, out, "damping", [](const Spring& s) { return s.damping > 0; }); }},
@@ -425,6 +448,7 @@ const Feature table[] = {
   {"probe of the momentum of a body", "tyy....", of_probes<Told::momentum>, Told::momentum},
   {"probe of the momentum of all that moves", "tyy....", of_probes<Told::total_momentum>, Told::total_momentum},
   {"probe of a coupling: force, gap", ".yy....", of_probes<Told::coupling>, Told::coupling},
+  {"probe of a cable", ".yy....", of_probes<Told::cable>, Told::cable},
   {"probe of a spring", "yyyyyyy", of_probes<Told::spring>, Told::spring},
   {"probe of gravity's, elastic or total energy", "yyyyyyy", of_probes<Told::potential>, Told::potential},
   {"probe of kinetic energy", "tyyyyyt", of_probes<Told::kinetic>, Told::kinetic},

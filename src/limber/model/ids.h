@@ -23,6 +23,7 @@ using LoopId = Id<struct LoopTag>;
 using RiderId = Id<struct RiderTag>;
 using TieId = Id<struct TieTag>;
 using CouplingId = Id<struct CouplingTag>;
+using CableId = Id<struct CableTag>;
 using LoadId = Id<struct LoadTag>;  // of a model as written: point loads, then those along beams
 
 inline constexpr BodyId world{};  // the ground, where a body is expected

@@ -103,6 +103,8 @@ void reorder(ModelParts& parts) {
   for (Bushing& x : parts.bushings) fix_body(x.a), fix_body(x.b);
   for (Tie& t : parts.ties) fix_body(t.on.body), fix_body(t.to.body);
   for (Spring& s : parts.springs) fix_body(s.a.body), fix_body(s.b.body);
+  for (Cable& c : parts.cables)
+    for (CableGuide& g : c.route) fix_body(g.at.body);
   for (Beam& b : parts.beams) {
     fix_body(b.from.body);
     for (BeamClamp& c : b.clamps) fix_body(c.body);

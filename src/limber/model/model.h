@@ -11,6 +11,7 @@
 
 #include "limber/model/beam.h"
 #include "limber/model/body.h"
+#include "limber/model/cable.h"
 #include "limber/model/control.h"
 #include "limber/model/coupling.h"
 #include "limber/model/joint.h"
@@ -31,8 +32,10 @@ struct Probe {
   RiderId rider;
   TieId tie;
   CouplingId coupling;
-  BeamId beam;   // whose root is meant; of links also the beam that was cut into them, as written, …
-  double s = 0;  // … and where along it, for its sections
+  CableId cable;
+  int guide = -1;  // of its route: behind it; −1: where it begins
+  BeamId beam;     // whose root is meant; of links also the beam that was cut into them, as written, …
+  double s = 0;    // … and where along it, for its sections
   LoadId load;
   Told told() const;  // what a method must know to tell it
 };
@@ -84,6 +87,7 @@ struct ModelParts {
   std::vector<Loop> loops;
   std::vector<Tie> ties;
   std::vector<Coupling> couplings;
+  std::vector<Cable> cables;
   std::vector<Spring> springs;
   std::vector<Bushing> bushings;
   std::vector<Beam> beams;
@@ -139,6 +143,7 @@ class Model {
   std::span<const Loop> loops() const { return parts_.loops; }
   std::span<const Tie> ties() const { return parts_.ties; }
   std::span<const Coupling> couplings() const { return parts_.couplings; }
+  std::span<const Cable> cables() const { return parts_.cables; }
   std::span<const Spring> springs() const { return parts_.springs; }
   std::span<const Bushing> bushings() const { return parts_.bushings; }
   std::span<const Beam> beams() const { return parts_.beams; }
@@ -161,6 +166,7 @@ class Model {
   const Spring& operator[](SpringId id) const { return parts_.springs[id.value]; }
   const Loop& operator[](LoopId id) const { return parts_.loops[id.value]; }
   const Coupling& operator[](CouplingId id) const { return parts_.couplings[id.value]; }
+  const Cable& operator[](CableId id) const { return parts_.cables[id.value]; }
   const Beam& operator[](BeamId id) const { return parts_.beams[id.value]; }
 
   // Poses of all bodies in the world at t = 0: where the joints' given motions begin, or their positions say.
@@ -188,6 +194,7 @@ class ModelBuilder {
   void add(PrescribedMotion m) { parts.motions.push_back(std::move(m)); }
   void add(Tie t) { parts.ties.push_back(std::move(t)); }
   void add(Coupling c) { parts.couplings.push_back(std::move(c)); }
+  void add(Cable c) { parts.cables.push_back(std::move(c)); }
   void add(Change c) { parts.changes.push_back(c); }
   void add(PointLoad l) { parts.point_loads.push_back(std::move(l)); }
   void add(DistributedLoad l) { parts.distributed_loads.push_back(std::move(l)); }

@@ -22,6 +22,8 @@ const char* keys_of(Subject subject) {
       return "rider";
     case Subject::coupling:
       return "coupling";
+    case Subject::cable:
+      return "cable";
     case Subject::whole:
       break;
   }
@@ -70,6 +72,9 @@ std::string example_of(const QuantityInfo& row) {
         return "rider.";
       case Told::coupling:
         return "coupling.";
+      case Told::cable:
+        return row.quantity == Quantity::cable_wrap || row.quantity == Quantity::cable_slip ? "cable.2."
+                                                                                            : "cable.";
       default:
         return subject_of(row.told) == Subject::place   ? "place."
                : subject_of(row.told) == Subject::whole ? ""

@@ -56,7 +56,12 @@ enum class Quantity : std::uint8_t {
   contact_force,
   contact_slip,
   coupling_force,
-  coupling_gap
+  coupling_gap,
+  cable_length,
+  cable_tension,
+  cable_wrap,
+  cable_slip,
+  winch_power
 };
 
 // What a method must know to tell a quantity: methods differ by these, never by single quantities
@@ -84,12 +89,13 @@ enum class Told : std::uint8_t {
   ledger,  // what was given and taken since the start
   total_momentum,
   contact,
-  touch,    // what touches a body
-  coupling  // of joints
+  touch,     // what touches a body
+  coupling,  // of joints
+  cable
 };
 
 // What a probe names: the key of its mapping; `whole`: nothing. A support is a joint, a tie or a beam.
-enum class Subject : std::uint8_t { place, joint, support, spring, rider, load, coupling, whole };
+enum class Subject : std::uint8_t { place, joint, support, spring, rider, load, coupling, cable, whole };
 
 enum class Components : std::uint8_t {
   one,         // a column with the probe's name
@@ -158,6 +164,11 @@ inline constexpr QuantityInfo quantity_table[] = {
   {Quantity::contact_slip, "contact_slip", "contact.slip", Told::touch, Components::one, "m/s", "", "the fastest of what slides along the body"},
   {Quantity::coupling_force, "coupling_force", "force", Told::coupling, Components::one, "N m", "N", "of the coupling on its last coordinate (the follower of a cam, the first of a `sum`): what teeth, belt or profile push with"},
   {Quantity::coupling_gap, "coupling_gap", "gap", Told::coupling, Components::one, "rad", "m", "how far that coordinate is ahead of where the coupling has it; 0 of a rigid one"},
+  {Quantity::cable_length, "cable_length", "length", Told::cable, Components::one, "m", "", "of the cable off its drums, along its route"},
+  {Quantity::cable_tension, "cable_tension", "tension", Told::cable, Components::one, "N", "", "of the cable where it begins; `rope.2.tension`: behind guide 2 of its route, counted from 0"},
+  {Quantity::cable_wrap, "cable_wrap", "wrap", Told::cable, Components::one, "rad", "", "angle of the cable round guide 2 of `rope.2.wrap`; of a drum how far it has turned up since t = 0"},
+  {Quantity::cable_slip, "cable_slip", "slip", Told::cable, Components::one, "m", "", "that has slid over guide 2 of `rope.2.slip` against friction since t = 0, along the route"},
+  {Quantity::winch_power, "winch_power", "winch.power", Told::cable, Components::one, "W", "", "that the winch of the cable gives"},
 };
 // clang-format on
 
@@ -166,7 +177,7 @@ constexpr bool rows_are_in_order() {
   std::size_t at = 0;
   for (const QuantityInfo& row : quantity_table)
     if (static_cast<std::size_t>(row.quantity) != at++) return false;
-  return at == static_cast<std::size_t>(Quantity::coupling_gap) + 1;
+  return at == static_cast<std::size_t>(Quantity::winch_power) + 1;
 }
 static_assert(rows_are_in_order());
 
@@ -201,6 +212,8 @@ constexpr Subject subject_of(Told told) {
       return Subject::rider;
     case Told::coupling:
       return Subject::coupling;
+    case Told::cable:
+      return Subject::cable;
     default:
       return Subject::whole;
   }
@@ -213,8 +226,8 @@ constexpr bool is_usual(Told told, bool has_contact) {
 }
 constexpr bool is_of_section(Told told) { return told == Told::section || told == Told::section_force; }
 
-// "on", "joint", "spring", "rider", "load", "coupling", "": the keys of a probe's mapping that say of what it
-// is, blanks between several of which one is needed.
+// "on", "joint", "spring", "rider", "load", "coupling", "cable", "": the keys of a probe's mapping that say
+// of what it is, blanks between several of which one is needed.
 const char* keys_of(Subject subject);
 
 bool has_word(const QuantityInfo& row, std::string_view word);

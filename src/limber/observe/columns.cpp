@@ -143,6 +143,16 @@ Values values_of(const Probe& p, const Source& source) {
       return source.coupling(p.coupling).force;
     case Quantity::coupling_gap:
       return source.coupling(p.coupling).gap;
+    case Quantity::cable_length:
+      return source.cable(p.cable, p.guide).length;
+    case Quantity::cable_tension:
+      return source.cable(p.cable, p.guide).tension;
+    case Quantity::cable_wrap:
+      return source.cable(p.cable, p.guide).wrap;
+    case Quantity::cable_slip:
+      return source.cable(p.cable, p.guide).slip;
+    case Quantity::winch_power:
+      return source.cable(p.cable, p.guide).winch_power;
     case Quantity::section_force:
       return source.section(p).force;
     case Quantity::section_moment:

@@ -29,6 +29,7 @@ DriveReading Source::drive(JointId) const { untold("a drive"); }
 double Source::load_work(LoadId) const { untold("the work of a load"); }
 Vec3 Source::rider(RiderId) const { untold("a rider"); }
 CouplingReading Source::coupling(CouplingId) const { untold("a coupling"); }
+CableReading Source::cable(CableId, int) const { untold("a cable"); }
 Ledger Source::ledger() const { untold("work and losses"); }
 ContactReading Source::contact() const { untold("contacts"); }
 

@@ -44,6 +44,15 @@ struct CouplingReading {
   double gap = 0;    // how far that is ahead [rad or m]
 };
 
+struct CableReading {
+  double length = 0;       // [m] off its drums
+  double tension = 0;      // [N] behind the guide that is asked, with its damper
+  double most = 0;         // [N] of all its runs
+  double wrap = 0;         // [rad] round that guide
+  double slip = 0;         // [m] over it since the start
+  double winch_power = 0;  // [W]
+};
+
 // Of a beam at a place: what the part beyond pulls and turns with.
 struct SectionReading {
   double tension = 0, curvature = 0, twist = 0, bending_moment = 0, torque = 0;
@@ -92,6 +101,7 @@ class Source {
   virtual SpringReading spring(SpringId id) const = 0;
   virtual Vec3 rider(RiderId id) const;
   virtual CouplingReading coupling(CouplingId id) const;
+  virtual CableReading cable(CableId id, int guide) const;  // −1: where it begins
 
   virtual result::Energy energy() const = 0;
   virtual Ledger ledger() const;

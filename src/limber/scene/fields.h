@@ -115,6 +115,7 @@ void cut_joints(const Fields& scene, const std::vector<char>& in_tree);
 void read_beams(const Fields& scene);
 void read_springs(const Fields& scene);
 void read_couplings(const Fields& scene);
+void read_cables(const Fields& scene);
 void read_bushings(const Fields& scene);
 // Where a joint or bushing is in the world, from `at`: a point, or a place on a body.
 std::optional<Vec3> world_point(const Fields& fields);

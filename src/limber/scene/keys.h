@@ -89,6 +89,8 @@ enum class ObjectType : unsigned char {
   helix_path,
   spring,
   coupling,
+  cable,
+  guide,
   loop,
   tie,
   change,

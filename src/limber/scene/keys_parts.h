@@ -250,6 +250,7 @@ inline std::vector<Key> root_keys() {
 std::vector<Object> short_form_objects();
 std::vector<Object> beam_objects();
 std::vector<Object> load_objects();
+std::vector<Object> cable_objects();
 // keys_table_threads.cpp
 std::vector<Key> thread_beam_keys();
 std::vector<Object> thread_objects();

@@ -34,6 +34,7 @@ Object scene_object() {
               object_map("beams", T::beam, "elastic beams"),
               object_map("springs", T::spring, "straight springs and cables"),
               object_map("bushings", T::bushing, "springs and dampers in all six directions"),
+              object_map("cables", T::cable, "ropes, tendons and belts over eyelets and pulleys"),
               object_map("couplings", T::coupling,
                          "gears, belts, racks, differentials: joints that move together"),
               object_map("loops", T::loop, "joints that close loops"),
@@ -546,9 +547,10 @@ void allow_repeat(std::vector<Object>& all) {
 const std::vector<Object>& key_table() {
   static const std::vector<Object> table = [] {
     std::vector<Object> all{keys::scene_object()};
-    for (const auto& part : {keys::body_objects(), keys::joint_objects(), keys::short_form_objects(),
-                             keys::material_objects(), keys::beam_objects(), keys::thread_objects(),
-                             keys::load_objects(), keys::control_objects(), keys::run_objects()})
+    for (const auto& part :
+         {keys::body_objects(), keys::joint_objects(), keys::short_form_objects(), keys::material_objects(),
+          keys::beam_objects(), keys::thread_objects(), keys::load_objects(), keys::cable_objects(),
+          keys::control_objects(), keys::run_objects()})
       all.insert(all.end(), part.begin(), part.end());
     allow_repeat(all);
     return all;

@@ -461,8 +461,11 @@ std::vector<Object> load_objects() {
         refer("tie", "tie", "for the reaction of a tie"),
         refer("beam", "beam", "for the reaction at its root"),
         refer("load", "load", "for the work of a load"),
-        refer("coupling", "coupling", "for quantities of a coupling")},
-       {{{"on", "joint", "spring", "rider", "tie", "beam", "load"}, false}},
+        refer("coupling", "coupling", "for quantities of a coupling"),
+        refer("cable", "cable", "for quantities of a cable"),
+        integer("guide", "of the cable's route, counted from 0: behind it; of a wrap or slip the guide")
+            .otherwise("where the cable begins")},
+       {{{"on", "joint", "spring", "rider", "tie", "beam", "load", "cable"}, false}},
        "",
        "probes:\n  - finger.tip.position\n  - energy.total\n"
        "  - {name: middle, quantity: position, on: finger@0.5}\n"},

@@ -57,6 +57,24 @@ bool resolve_coupling(const Reader& reader, std::string_view name, Probe& probe)
   return probe.coupling.valid();
 }
 
+// "rope", or "rope.2": behind guide 2.
+bool resolve_cable(const Reader& reader, std::string_view name, Probe& probe) {
+  probe.cable = CableId{index_of(reader.parts.cables, name)};
+  if (probe.cable.valid()) return true;
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos || dot + 1 == name.size() || name.size() - dot > 6) return false;
+  int guide = 0;
+  for (const char c : name.substr(dot + 1)) {
+    if (c < '0' || c > '9') return false;
+    guide = 10 * guide + (c - '0');
+  }
+  probe.cable = CableId{index_of(reader.parts.cables, name.substr(0, dot))};
+  if (!probe.cable.valid() || guide >= static_cast<int>(reader.parts.cables[probe.cable.value].route.size()))
+    return false;
+  probe.guide = guide;
+  return true;
+}
+
 // What is held by a joint, a tie, or at a beam's root: one of them alone.
 bool resolve_support(const Reader& reader, std::string_view name, Probe& probe, std::string& note) {
   const int found = int(resolve_joint(reader, name, probe)) + int(resolve_tie(reader, name, probe)) +
@@ -91,6 +109,11 @@ bool resolve(const Reader& reader, const QuantityInfo& row, std::string_view sub
       return resolve_load(reader, subject, probe);
     case Subject::coupling:
       return resolve_coupling(reader, subject, probe);
+    case Subject::cable: {
+      if (!resolve_cable(reader, subject, probe)) return false;
+      const bool of_guide = row.quantity == Quantity::cable_wrap || row.quantity == Quantity::cable_slip;
+      return of_guide ? probe.guide >= 0 : row.quantity == Quantity::cable_tension || probe.guide < 0;
+    }
     case Subject::rider: {
       const auto found = reader.rider_names.find(subject);
       if (found != reader.rider_names.end()) probe.rider = RiderId{found->second};
@@ -120,6 +143,7 @@ std::string suggestion_for(const Reader& reader, Subject subject, std::string_vi
       return reader.suggest_spring(name);
     case Subject::load:
     case Subject::coupling:
+    case Subject::cable:
     case Subject::whole:
       break;
   }
@@ -231,7 +255,7 @@ void read_probe_object(Reader& reader, const Node& node, const Path& path) {
   const Subject subject = subject_of(row.told);
   const std::string wanted = fmt::format(" {} ", keys_of(subject));
   int given = 0;
-  for (const char* key : {"on", "joint", "tie", "beam", "spring", "rider", "load", "coupling"}) {
+  for (const char* key : {"on", "joint", "tie", "beam", "spring", "rider", "load", "coupling", "cable"}) {
     if (!fields.has(key)) continue;
     if (wanted.find(fmt::format(" {} ", key)) == std::string::npos)
       return fields.error(key, "does not fit the quantity");
@@ -242,7 +266,21 @@ void read_probe_object(Reader& reader, const Node& node, const Path& path) {
                         subject == Subject::support
                             ? "this quantity needs one of the keys \"joint\", \"tie\" and \"beam\""
                             : fmt::format("this quantity needs the key \"{}\"", keys_of(subject)));
-  if (subject == Subject::place) {
+  if (fields.has("guide") && subject != Subject::cable)
+    return fields.error("guide", "does not fit the quantity");
+  if (subject == Subject::cable) {
+    const Node& name = fields.node("cable");
+    if (!name.is_scalar() || !resolve_cable(reader, name.text, probe) || probe.guide >= 0)
+      return fields.error("cable", fmt::format("there is no cable {}", quoted(name.text)));
+    probe.guide = fields.integer("guide", -1);
+    const int guides = static_cast<int>(reader.parts.cables[probe.cable.value].route.size());
+    if (fields.has("guide") && (probe.guide < 0 || probe.guide >= guides))
+      return fields.error("guide", fmt::format("the cable has guides 0 … {}", guides - 1));
+    const bool of_guide = row.quantity == Quantity::cable_wrap || row.quantity == Quantity::cable_slip;
+    if (of_guide && probe.guide < 0) return reader.error(fields.mark(), path, "say at which guide");
+    if (!of_guide && row.quantity != Quantity::cable_tension && probe.guide >= 0)
+      return fields.error("guide", "does not fit the quantity");
+  } else if (subject == Subject::place) {
     const auto at = fields.place("on");
     if (!at) return;
     probe.at = *at;

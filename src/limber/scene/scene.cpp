@@ -203,6 +203,7 @@ void read_scene(Reader& reader, const Node& written) {
   read_springs(scene);
   read_bushings(scene);
   read_couplings(scene);
+  read_cables(scene);
   read_loops(scene);
   read_ties(scene);
   read_changes(scene);

@@ -140,6 +140,7 @@ class Writer {
     springs();
     bushings();
     couplings();
+    cables();
     loops();
     ties();
     changes();
@@ -444,6 +445,37 @@ class Writer {
     }
   }
 
+  std::string guide(const CableGuide& g) const {
+    Flow flow;
+    std::string on = body_name(g.at.body);
+    if (g.at.beam.valid()) on = fmt::format("{}@{}", model_[g.at.beam].name, number(g.at.s));
+    flow.add(g.radius > 0 ? "pulley" : "on", on).add_if(g.at.p != Vec3::Zero(), "at", vector(g.at.p));
+    if (g.radius > 0) {
+      flow.add("radius", number(g.radius)).add("axis", vector(g.axis));
+      flow.add("turn", g.sense > 0 ? "positive" : "negative");
+    }
+    flow.add_if(g.turns > 0, "turns", fmt::format("{}", g.turns));
+    flow.add_if(g.grip, "grip", "true").add_if(g.friction > 0, "friction", number(g.friction));
+    return flow.str();
+  }
+
+  void cables() {
+    if (!model_.cables().empty()) line("cables:");
+    for (const Cable& c : model_.cables()) {
+      std::string route;
+      for (const CableGuide& g : c.route) route += (route.empty() ? "" : ", ") + guide(g);
+      Flow flow;
+      flow.add("route", "[" + route + "]").add_if(c.closed, "closed", "true");
+      flow.add_if(c.EA == 0, "stiffness", number(c.stiffness)).add_if(c.EA > 0, "EA", number(c.EA));
+      flow.add_if(c.damping > 0, "damping", number(c.damping));
+      flow.add_if(c.rest_length >= 0, "rest_length", number(c.rest_length));
+      flow.add_if(c.pretension > 0, "pretension", number(c.pretension));
+      flow.add_if(!c.winch.is_zero(), "winch", function(c.winch));
+      if (c.color) flow.add("color", color(*c.color));
+      entry(c.name, flow.str());
+    }
+  }
+
   void loops() {
     if (!model_.loops().empty()) line("loops:");
     for (const Loop& l : model_.loops()) {
@@ -569,6 +601,8 @@ class Writer {
       if (p.tie.valid()) flow.add("tie", model_.ties()[p.tie.value].name);
       if (p.beam.valid()) flow.add("beam", model_[p.beam].name);
       if (p.load.valid()) flow.add("load", load_name(p.load));
+      if (p.cable.valid()) flow.add("cable", model_[p.cable].name);
+      if (p.guide >= 0) flow.add("guide", fmt::format("{}", p.guide));
       if (p.coupling.valid()) flow.add("coupling", model_[p.coupling].name);
       line("  - " + flow.str());
     }
