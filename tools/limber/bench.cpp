@@ -13,6 +13,8 @@ std::span<const Suite> suites() {
        bench_thread},
       {"contact", "time of a step of piles, a chain on the floor, a wall that is hit; contacts and residuals",
        bench_contact},
+      {"cables", "cables over many guides on a linkage of 1,000 bodies, beside the same without",
+       bench_cables},
       {"rom", "time of a step of reduced models, beside the whole mechanisms", bench_rom},
   };
   return list;

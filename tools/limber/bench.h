@@ -30,6 +30,7 @@ std::vector<Figure> bench_adaptive(bool full);
 std::vector<Figure> bench_thread(bool full);
 std::vector<Figure> bench_rom(bool full);
 std::vector<Figure> bench_contact(bool full);
+std::vector<Figure> bench_cables(bool full);
 void bench_structures(std::vector<Figure>& figures, bool full);  // its second part
 void bench_statics(std::vector<Figure>& figures);                // its third
 void bench_newton(std::vector<Figure>& figures);                 // its fourth
