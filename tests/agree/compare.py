@@ -71,6 +71,10 @@ def natural(scene, size):
     weight = sum(b.get("mass", 1) for b in scene.get("bodies", {}).values()) * 10
     out.update(acceleration=10, angular_acceleration=10 / size, reaction_force=weight, coupling_force=weight * max(1, size),
                reaction_torque=weight * size, momentum=weight * size, angular_momentum=weight * size ** 2, total_momentum=weight * size)
+    if scene.get("cables"):
+        pull = max(c["EA"] for c in scene["cables"].values())
+        out.update(cable_length=size, cable_tension=pull)
+        out["energy"] = max(out["energy"], pull * size)
     if scene.get("materials"):
         E = max(m["E"] for m in scene["materials"].values())
         r = max(x for _, x in kinds.walk(scene["sections"]))

@@ -7,6 +7,7 @@ import json
 import math
 import random
 
+import draw_cables
 import draw_controls
 import draw_couplings
 import kinds
@@ -361,6 +362,7 @@ def mechanism(rng, question):
     draw_couplings.add_couplings(rng, scene, takes, probe)
     draw_couplings.add_bushings(rng, scene, takes, probe)
     add_loads(rng, scene)
+    draw_cables.add_cables(scene, takes, probe)
     if takes.wind and some(rng, 0.1):
         scene["wind"] = {"velocity": vector_of_time(rng, 10)}
     finish(rng, scene, takes)
@@ -392,7 +394,7 @@ def finish(rng, scene, takes):
         if some(rng, 0.1):
             run["error"] = 10 ** rng.uniform(-6, -3)
         draw_controls.add_controls(rng, scene)
-        if some(rng, 0.1) and "friction" not in repr((scene["joints"], scene["loops"])) and "controllers" not in scene \
+        if some(rng, 0.1) and "friction" not in repr((scene["joints"], scene["loops"], scene.get("cables"))) and "controllers" not in scene \
                 and '"velocity"' not in json.dumps([scene["joints"], scene["bodies"]]):
             run["from"] = "static"
     if takes.method == "rom":

@@ -8,6 +8,7 @@ import asked
 import compare
 import draw
 import draw_beams
+import draw_cables
 import keys
 import kinds
 import rewrite
@@ -175,6 +176,7 @@ def smooth(scene):
             j.get("drive", {}).get("servo", {}).pop("max_force", None)
     for s in out.get("springs", {}).values():
         s.pop("tension_only", None)
+    draw_cables.without(out, "friction")
     for c in out.get("couplings", {}).values():
         c.pop("backlash", None)
         if isinstance(c.get("profile"), dict):  # its curvature jumps at the points

@@ -25,7 +25,7 @@ ACTING = {"materials": {"E", "density"}, "sections": {"circle", "outer", "width"
           "joints": {"stiffness", "damping", "rest", "preload", "position", "velocity", "target", "kp", "kd", "force", "pitch"},
           "loops": {"stiffness", "damping"}, "springs": {"stiffness", "damping", "rest_length"},
           "loads": {"force", "moment", "force_per_length"}, "gravity": {"gravity"}, "bodies": {"mass", "density", "linear_drag"},
-          "couplings": {"ratio", "radius"}, "bushings": {"stiffness", "damping"}, "controllers": {"kp", "target"},
+          "couplings": {"ratio", "radius"}, "cables": {"pretension"}, "bushings": {"stiffness", "damping"}, "controllers": {"kp", "target"},
           "wind": {"velocity"}, "beams": {"damping", "air_damping", "velocity"},
           **{section: {"stiffness", "damping", "mass", "density", "length", "spacing", "linear_drag"} for section in kinds.SHORT_FORMS}}
 MOVING = {"damping", "velocity", "kd", "linear_drag", "air_damping"}  # what a rest does not know
@@ -67,6 +67,9 @@ def matters(scene, question, path):
         return "limits" not in entry
     if section == "couplings":  # within its play it does nothing
         return "backlash" not in entry
+    if section == "cables":
+        on = [g.get("on", g.get("pulley")) for g in entry["route"]]
+        return not all(n == "world" or is_held(scene, n) for n in on)
     if section == "bushings":
         return not all(n == "world" or is_held(scene, n) for n in (entry["a"], entry["b"]))
     if section == "springs":

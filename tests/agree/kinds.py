@@ -37,6 +37,8 @@ KEYS = {
               "start_direction": NUMBER, "up": NUMBER, "damping": TIME, "air_damping": RATE, "velocity": SPEED,
               "from": LENGTH, "length": LENGTH, "until": TIME},
     "bushings": {"at": LENGTH, "rotate": NUMBER},
+    "cables": {"at": LENGTH, "radius": LENGTH, "axis": NUMBER, "friction": NUMBER, "stiffness": STIFFNESS, "EA": FORCE,
+               "damping": DAMPING, "rest_length": LENGTH, "pretension": FORCE, "winch": LENGTH},
     "springs": {"between": LENGTH, "stiffness": STIFFNESS, "EA": FORCE, "damping": DAMPING, "rest_length": LENGTH},
     "ties": {"on": LENGTH, "to": LENGTH, "axis": NUMBER, "shift": LENGTH, "turn": NUMBER},
     "loads": {"on": LENGTH, "force": FORCE, "moment": TORQUE, "force_per_length": STIFFNESS, "ramp": TIME},
@@ -57,11 +59,12 @@ SLIDING = {"stiffness": STIFFNESS, "damping": DAMPING, "rest": LENGTH, "limits":
            "max_force": FORCE, "preload": FORCE, "stop_stiffness": STIFFNESS, "stop_damping": DAMPING, "friction": FORCE}
 SLIDES = {"prismatic": {0}, "planar": {0, 1}, "free": {3, 4, 5}, "cylindrical": {1}, "point_on_line": {3},
           "point_on_plane": {3, 4}}  # coordinates that are lengths
-FUNCTIONS = {"gravity", "position", "force", "moment", "force_per_length", "velocity", "motion", "target", "shift", "turn"}
+FUNCTIONS = {"gravity", "position", "force", "moment", "force_per_length", "velocity", "motion", "target", "shift", "turn", "winch"}
 
 # Of what comes out.
 QUANTITIES = {"position": LENGTH, "velocity": SPEED, "rotation": NUMBER, "angular_velocity": RATE, "spring_length": LENGTH,
-              "spring_tension": FORCE, "energy": (2, 1, -2), "tension": FORCE, "curvature": (-1, 0, 0), "twist": (-1, 0, 0),
+              "spring_tension": FORCE, "cable_length": LENGTH, "cable_tension": FORCE, "cable_wrap": NUMBER, "cable_slip": LENGTH,
+              "winch_power": (2, 1, -3), "energy": (2, 1, -2), "tension": FORCE, "curvature": (-1, 0, 0), "twist": (-1, 0, 0),
               "rider_position": LENGTH, "bending_moment": TORQUE, "torque": TORQUE, "contact_count": NUMBER, "overlap": LENGTH,
               "acceleration": (1, 0, -2), "angular_acceleration": (0, 0, -2), "momentum": (1, 1, -1), "angular_momentum": (2, 1, -1),
               "total_momentum": (1, 1, -1), "reaction_force": FORCE, "reaction_torque": TORQUE}
@@ -145,7 +148,7 @@ def walk(value, path=()):
         yield path, value
     elif isinstance(value, str) and any(k in FUNCTIONS for k in path) and not isinstance(path[-1], str):
         yield path, value
-    elif isinstance(value, str) and path and path[-1] in ("motion", "target", "force", "position"):
+    elif isinstance(value, str) and path and path[-1] in ("motion", "target", "force", "position", "winch"):
         yield path, value
 
 

@@ -40,6 +40,12 @@ def reframed(scene, rng):
         return {"on": name, "at": here(p["at"])} if isinstance(p, dict) and p.get("on") == name else p
     for s in out.get("springs", {}).values():
         s["between"] = [place(p) for p in s["between"]]
+    for c in out.get("cables", {}).values():
+        for guide in c["route"]:
+            if guide.get("on", guide.get("pulley")) == name:
+                guide["at"] = here(guide["at"])
+                if "axis" in guide:
+                    guide["axis"] = vec.times(Qt, guide["axis"])
     for l in out.get("loads", {}).values():
         if "on" in l:
             mine = l["on"] == name or isinstance(l["on"], dict) and l["on"]["on"] == name

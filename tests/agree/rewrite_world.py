@@ -149,6 +149,12 @@ def mapped_world(scene, m):
             out[section][name] = moved_joint(j, m)
     for s in out.get("springs", {}).values():
         s["between"] = [moved_place(p, m, scene) for p in s["between"]]
+    for c in out.get("cables", {}).values():
+        for guide in c["route"]:
+            on = guide.get("on", guide.get("pulley"))
+            if "axis" in guide:
+                guide["axis"] = (m.axial if on == "world" else m.local_axial)(guide["axis"])
+            guide["at"] = moved_place({"on": on, "at": guide["at"]}, m, scene)["at"]
     for name, x in out.get("bushings", {}).items():
         out["bushings"][name] = moved_bushing(x, m)
     for name, l in out.get("loads", {}).items():

@@ -6,7 +6,7 @@ import time
 import kinds
 
 MOST_TRIES, MOST_SECONDS = 300, 40
-SECTIONS = ("wind", "contact", "changes", "ties", "loads", "springs", "couplings", "bushings", "loops", "probes", "joints", *kinds.SHORT_FORMS, "beams", "bodies",
+SECTIONS = ("wind", "contact", "changes", "ties", "loads", "springs", "couplings", "cables", "bushings", "loops", "probes", "joints", *kinds.SHORT_FORMS, "beams", "bodies",
             "materials", "sections")
 
 
@@ -88,7 +88,8 @@ def drop_entries(case, still, now):
 
 NEEDED = {"type", "child", "at", "axis", "axis2", "path", "material", "section", "E", "density", "on", "along", "between", "name", "quantity",
           "a", "b", "time", "step", "frame", "rom", "ends", "elements", "circle", "joint", "spring",
-          "coupling", "gear", "mimic", "belt", "rack", "differential", "cam", "sum", "profile", "radii", "radius", "mass"}
+          "coupling", "gear", "mimic", "belt", "rack", "differential", "cam", "sum", "profile", "radii", "radius", "mass",
+          "cable", "route", "EA", "pulley"}
 
 
 def drop_keys(case, still, now):

@@ -8,9 +8,9 @@ import json
 import kinds
 
 ORDER = ("title", "gravity", "parameters", "materials", "sections", "bodies", "joints", *kinds.SHORT_FORMS, "beams", "springs",
-         "couplings", "bushings", "loops", "ties", "loads", "riders", "wind", "contact", "drives", "motions", "changes", "probes",
+         "couplings", "cables", "bushings", "loops", "ties", "loads", "riders", "wind", "contact", "drives", "motions", "changes", "probes",
          "controllers", "events", "run")
-NAMED = {"parameters", "materials", "sections", "bodies", "joints", *kinds.SHORT_FORMS, "beams", "springs", "couplings",
+NAMED = {"parameters", "materials", "sections", "bodies", "joints", *kinds.SHORT_FORMS, "beams", "springs", "couplings", "cables",
          "bushings", "loops", "ties", "loads", "riders", "controllers", "events"}
 
 
