@@ -51,9 +51,10 @@ struct Stepped {
   double seconds = 0, allocations = 0;
 };
 
-Stepped stepped(const std::string& text, int steps) {
+Stepped stepped(const std::string& text, int steps,
+                articulated::Integrator by = articulated::Integrator::euler) {
   const scene::Scene s = scene::parse(text, "bench.yaml", ".");
-  const articulated::System system = articulated::compile(s.model, {.cpu_threads = 1});
+  const articulated::System system = articulated::compile(s.model, {.integrator = by, .cpu_threads = 1});
   articulated::State state = system.rest();
   articulated::Workspace w(system);
   const auto one = [&] {
@@ -82,11 +83,16 @@ std::vector<Figure> bench_cables(bool full) {
     const Stepped free = stepped(boom(1000, braced), steps),
                   tied = stepped(boom(1000, braced) + cables_of(100, 10), steps);
     allocations = std::max(allocations, tied.allocations);
-    const char* of = braced ? "braced linkage" : "open linkage";
+    const char* of = braced ? "braced linkage, one solve a step" : "open linkage, one solve a step";
     out.push_back({braced ? "cables_free_ms" : "cables_free_open_ms", 1e3 * free.seconds, "ms", of, 0});
     out.push_back({braced ? "cables_over_free" : "cables_over_free_open", tied.seconds / free.seconds, "",
                    "100 cables over 10 guides each", 0});
   }
+  const auto by = articulated::Integrator::midpoint;
+  out.push_back({"cables_over_free_midpoint",
+                 stepped(boom(1000, true) + cables_of(100, 10), steps, by).seconds /
+                     stepped(boom(1000, true), steps, by).seconds,
+                 "", "braced, with more iterations a step", 0});
   std::vector<std::pair<int, double>> points;
   for (const int guides : full ? std::vector<int>{10, 30, 100, 300, 1000} : std::vector<int>{30, 100, 300}) {
     const Stepped one = stepped(boom(guides, false) + cables_of(1, guides), steps);

@@ -51,9 +51,18 @@ double wrap_of(const CompiledCable& c, const CableShape& at, int k) {
   return c.guides[k].sense * (at.leaves[k] - at.meets[k]);
 }
 
+// A cable that leaves a pulley too far out of its plane is no longer in its groove, and what its shadow says
+// of its length means nothing: the angle goes to 90° where a guide comes to stand beside the pulley.
+bool stays_in_grooves(const GuideFrame& A, const GuideFrame& B, const Stretch& s) {
+  constexpr double steepest = 0.866;  // the sine of 60°
+  return !(A.radius > 0 && std::abs(s.along.dot(A.n)) > steepest) &&
+         !(B.radius > 0 && std::abs(s.along.dot(B.n)) > steepest);
+}
+
 // Stretches of a run between the guides that it touches, from guide `start` on. `from`: angles to be near to;
 // null: as they are.
-void lay(const CompiledCable& c, const CableRun& run, int start, const double* from, CableShape& at) {
+bool lay(const CompiledCable& c, const CableRun& run, int start, const double* from, CableShape& at) {
+  bool good = true;
   int before = start;
   const int length = run.last - run.first;
   const bool ring = is_ring(c, run);
@@ -63,12 +72,13 @@ void lay(const CompiledCable& c, const CableRun& run, int start, const double* f
     at.stretch[before] = find_stretch(at.guides[before], at.guides[k]);
     at.next[before] = k;
     const Stretch& s = at.stretch[before];
-    at.exists = at.exists && s.exists;
+    good = good && s.exists && stays_in_grooves(at.guides[before], at.guides[k], s);
     const double* meets = from ? from + CompiledCable::width * k + CompiledCable::meets : &s.meets;
     const double* leaves = from ? from + CompiledCable::width * before + CompiledCable::leaves : &s.leaves;
     at.meets[k] = near(s.meets, *meets), at.leaves[before] = near(s.leaves, *leaves);
     before = k;
   }
+  return good;
 }
 
 int first_touched(const CompiledCable& c, const CableRun& run, const CableShape& at) {
@@ -77,20 +87,23 @@ int first_touched(const CompiledCable& c, const CableRun& run, const CableShape&
   return k;
 }
 
-// A pulley round which the wrap would be negative is not touched. Those go one by one, the one furthest off
-// first.
+// A pulley that lets its cable go is not touched where the wrap would be negative. Those go one by one, the
+// one furthest off first.
 void lay_run(const CompiledCable& c, const CableRun& run, const double* from, CableShape& at) {
   const int length = run.last - run.first;
   const bool ring = is_ring(c, run);
   for (int round = 0; round <= length; ++round) {
-    lay(c, run, first_touched(c, run, at), from, at);
+    const bool good = lay(c, run, first_touched(c, run, at), from, at);
     int worst = -1;
     for (int i = ring ? 0 : 1; i < length; ++i) {
       const int k = guide_of(c, run.first + i);
-      if (!at.touches[k] || c.guides[k].radius == 0) continue;
+      if (!at.touches[k] || !c.guides[k].lifts) continue;
       if (wrap_of(c, at, k) < 0 && (worst < 0 || wrap_of(c, at, k) < wrap_of(c, at, worst))) worst = k;
     }
-    if (worst < 0) return;
+    if (worst < 0) {
+      at.exists = at.exists && good;
+      return;
+    }
     at.touches[worst] = 0;
   }
 }
@@ -392,6 +405,20 @@ void refuse_impossible(const CompiledCable& c, const CableShape& at) {
                 k, (k + 1) % n, math::asin(std::abs(at.stretch[k].along.dot(at.guides[j].n))) * 180 / pi, j));
 }
 
+// Out of one plane the way past a pulley is shorter by a finite length than that round it without a wrap: to
+// leave it there would make energy. So only a cable that runs in the pulley's plane at the start leaves it.
+void find_what_lifts(CompiledCable& c, const CableShape& at) {
+  constexpr double flat = 1e-9;
+  const std::size_t n = c.guides.size();
+  for (std::size_t k = 0; k < n; ++k) {
+    CompiledGuide& g = c.guides[k];
+    const bool end = !c.closed && (k == 0 || k + 1 == n);
+    if (g.radius == 0 || g.holds || end) continue;
+    const Vec3 &in = at.stretch[(k + n - 1) % n].along, &out = at.stretch[k].along, &axis = at.guides[k].n;
+    g.lifts = std::abs(in.dot(axis)) < flat && std::abs(out.dot(axis)) < flat;
+  }
+}
+
 void set_rest_lengths(const Cable& cable, CompiledCable& c, CableShape& at) {
   double total = 0;
   for (std::size_t k = 0; k < c.guides.size(); ++k)  // on guides that hold
@@ -519,6 +546,7 @@ void compile_cables(SystemData& s) {
     double* state = s.cable_start.data() + c.state;
     for (const CableRun& run : c.runs) lay(c, run, run.first, nullptr, at);
     refuse_impossible(c, at);
+    find_what_lifts(c, at);
     set_start(c, at, cable, state);
     place_guides(c, links, at);
     for (const CableRun& run : c.runs) lay_run(c, run, state, at);

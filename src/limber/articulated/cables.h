@@ -16,6 +16,7 @@ struct CompiledGuide {
   Vec3 n = Vec3::UnitZ(), e1 = Vec3::UnitX(), e2 = Vec3::UnitY();
   double radius = 0, sense = 1, friction = 0;
   bool holds = false;  // tensions on its two sides differ
+  bool lifts = false;  // of a pulley: its cable leaves it where it would not touch
   int place = -1;      // among CompiledCable::links
 };
 

@@ -484,6 +484,16 @@ bool Stepper::check_finite(double t) {
 }
 
 bool Stepper::fail_non_finite(double t) {
+  for (std::size_t i = 0; i < s_.cables.size(); ++i)
+    if (!w_.cables[i].exists) {
+      report_.worst = s_.cables[i].name;
+      return fail(
+          Status::diverged, t,
+          fmt::format("cable \"{}\" finds no way round its guides: one has come to stand inside a pulley, or "
+                      "more than 60° beside its plane",
+                      s_.cables[i].name),
+          -1);
+    }
   // The deepest link that is spoilt is the one nearest to the cause.
   int bad = 0;
   for (int i = 0; i < tree_.size(); ++i) {
