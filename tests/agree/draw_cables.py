@@ -48,6 +48,8 @@ def start_of(scene, guide):
 
 def put_round_a_pulley(rng, scene, route, k):
     """A circle of the world in the plane of the two guides beside it."""
+    if all(g["on"] == "world" for i, g in enumerate(route) if i != k):
+        return
     before, after = start_of(scene, route[k - 1]), start_of(scene, route[k + 1])
     centre = vec.add(vec.scaled(0.5, vec.add(before, after)), vec.scaled(rng.uniform(0.15, 0.3), vec.random_unit(rng)))
     normal = vec.cross(vec.sub(centre, before), vec.sub(after, centre))

@@ -47,6 +47,7 @@ struct Teller : Source {
   SpringReading spring(SpringId) const override { return {61, 62}; }
   Vec3 rider(RiderId) const override { return {63, 64, 65}; }
   CouplingReading coupling(CouplingId) const override { return {135, 136}; }
+  CableReading cable(CableId, int) const override { return {141, 142, 0, 143, 144, 145}; }
   result::Energy energy() const override { return {100, 200, 400}; }
   Ledger ledger() const override { return {5, 9, 680}; }
   ContactReading contact() const override { return {3, 0.5}; }
@@ -129,6 +130,11 @@ TEST(Columns, NumbersOfEveryQuantity) {
                                                         {Q::load_work, {130}},
                                                         {Q::coupling_force, {135}},
                                                         {Q::coupling_gap, {136}},
+                                                        {Q::cable_length, {141}},
+                                                        {Q::cable_tension, {142}},
+                                                        {Q::cable_wrap, {143}},
+                                                        {Q::cable_slip, {144}},
+                                                        {Q::winch_power, {145}},
                                                         {Q::section_force, {16, 17, 18}},
                                                         {Q::section_moment, {19, 20, 21}},
                                                         {Q::contact_force, {131, 132, 133}},
