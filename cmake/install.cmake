@@ -17,6 +17,7 @@ set(LIMBER_PUBLIC_HEADERS
   model/beam.h
   model/body.h
   model/control.h
+  model/cable.h
   model/coupling.h
   model/features.h
   model/ids.h

@@ -140,6 +140,13 @@ const std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> golden = {
     {"constant-force.yaml", {0xd54033c55233879c, 0x5c6ec8dcffb0c9cc}},
     {"compliant-gripper.yaml", {0x0687a92aa53e10b3, 0x92ee30f4bfaa0e7d}},
     {"swinging-tree.yaml", {0x9eddaadd15a8a388, 0x631d000cab6ccf46}},
+    {"atwood.yaml", {0xa51736d7bffcee57, 0xa51736d7bffcee57}},
+    {"cable-robot.yaml", {0x2a65837a39403b02, 0x47a03209341a1082}},
+    {"drawbridge.yaml", {0x4ef2010609077502, 0x4ef2010609077502}},
+    {"finger.yaml", {0x1f1f323c9d07574d, 0x7dd452b5af02ead3}},
+    {"tackle.yaml", {0xe6bc6d508839b685, 0x94518742d4659d7a}},
+    {"tendon-arm.yaml", {0x5cdffea02b956e5b, 0x5cdffea02b956e5b}},
+    {"timing-belt.yaml", {0xbe4555d40c6265c2, 0xbe4555d40c6265c2}},
 };
 
 // Scenes that no run takes: what breaks and creeps is for histories (limber static --until).
