@@ -29,7 +29,8 @@ class Checker {
     check_names(parts_.bushings, "bushing");
     for (const Bushing& x : parts_.bushings) find_law_problems(x, int(parts_.bodies.size()), problems_);
     check_couplings();
-    check_cables();
+    check_names(parts_.cables, "cable");
+    find_cable_problems(parts_, problems_);
     check_beams();
     check_contact();
     check_ties();
@@ -395,59 +396,6 @@ class Checker {
     }
   }
 
-  void check_cables() {
-    check_names(parts_.cables, "cable");
-    for (const Cable& c : parts_.cables) {
-      if (c.route.size() < 2) add("cable", c.name, "route", "runs over two guides or more");
-      for (std::size_t k = 0; k < c.route.size(); ++k) check_guide(c, k);
-      non_negative("cable", c.name, "stiffness", c.stiffness);
-      non_negative("cable", c.name, "EA", c.EA);
-      if ((c.stiffness > 0) == (c.EA > 0)) add("cable", c.name, "", "needs a stiffness or EA, one of them");
-      non_negative("cable", c.name, "damping", c.damping);
-      non_negative("cable", c.name, "pretension", c.pretension);
-      finite("cable", c.name, "rest_length", c.rest_length);
-      if (c.rest_length >= 0 && c.pretension > 0)
-        add("cable", c.name, "pretension", "goes without a rest_length: one gives the other");
-      const bool moves = std::ranges::any_of(c.route, [](const CableGuide& g) { return !g.at.on_world(); });
-      if (!moves) add("cable", c.name, "route", "touches nothing that can move");
-      const bool pulley = std::ranges::any_of(c.route, [](const CableGuide& g) { return g.radius > 0; });
-      if (c.closed && !pulley && c.route.size() < 3)
-        add("cable", c.name, "closed", "cannot close: between two points there is no way round");
-      if (c.closed && !c.winch.is_zero())
-        add("cable", c.name, "winch", "a closed cable has no end at which it could be taken in");
-    }
-  }
-
-  void check_guide(const Cable& c, std::size_t k) {
-    const CableGuide& g = c.route[k];
-    const std::string which = fmt::format("guide {}: ", k);
-    check_attachment("cable", c.name, "route", g.at);
-    non_negative("cable", c.name, "route", g.radius);
-    non_negative("cable", c.name, "route", g.friction);
-    if (g.radius > 0 && g.at.beam.valid())
-      add("cable", c.name, "route", which + "a pulley turns about an axis of a body; this is a beam");
-    if (g.radius > 0 && (!(g.axis.norm() > 0) || !g.axis.allFinite()))
-      add("cable", c.name, "route", which + "the axis must be a direction");
-    if (std::abs(g.sense) != 1) add("cable", c.name, "route", which + "the sense is +1 or −1");
-    if (g.turns < 0 || g.turns > 1000)
-      add("cable", c.name, "route", fmt::format("{}turns must lie within 0…1000, got {}", which, g.turns));
-    const bool end = !c.closed && (k == 0 || k + 1 == c.route.size());
-    if (end && (g.friction > 0 || (g.grip && g.radius == 0)))
-      add("cable", c.name, "route", which + "an end is fixed: nothing slides there");
-    if (end && g.turns > 0)
-      add("cable", c.name, "route",
-          which + "what is on a drum does not count: turns are of guides in between");
-    if (g.friction > 0 && c.damping > 0)
-      add("cable", c.name, "damping", "goes without friction at its guides, which damps it");
-    if (g.grip && g.friction > 0)
-      add("cable", c.name, "route", which + "what grips has no friction beside it");
-    if (k == 0 && !c.closed) return;
-    const CableGuide& before = c.route[k > 0 ? k - 1 : c.route.size() - 1];
-    if (g.radius == 0 && before.radius == 0 && g.at.body == before.at.body && g.at.beam == before.at.beam &&
-        g.at.s == before.at.s && g.at.p == before.at.p)
-      add("cable", c.name, "route", which + "stands where the one before it does");
-  }
-
   void check_beams() {
     check_names(parts_.beams, "beam");
     for (const Beam& b : parts_.beams) {
@@ -625,11 +573,7 @@ class Checker {
             add("probe", p.name, "", "refers to a spring that does not exist");
           break;
         case Subject::cable:
-          if (!is_in(p.cable, parts_.cables))
-            add("probe", p.name, "", "refers to a cable that does not exist");
-          else if (p.guide < -1 || p.guide >= int(parts_.cables[p.cable.value].route.size()))
-            add("probe", p.name, "",
-                fmt::format("cable \"{}\" has no guide {}", parts_.cables[p.cable.value].name, p.guide));
+          find_cable_problems(p, parts_, problems_);
           break;
         case Subject::coupling:
           if (!is_in(p.coupling, parts_.couplings))

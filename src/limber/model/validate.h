@@ -14,6 +14,8 @@ void find_law_problems(const char* kind, const std::string& name, JointKind join
                        std::vector<Problem>& out);
 void find_law_problems(const Spring& spring, std::vector<Problem>& out);
 void find_law_problems(const Coupling& coupling, std::vector<Problem>& out);  // a cam
+void find_cable_problems(const ModelParts& parts, std::vector<Problem>& out);
+void find_cable_problems(const Probe& probe, const ModelParts& parts, std::vector<Problem>& out);
 void find_law_problems(const Bushing& bushing, int bodies, std::vector<Problem>& out);
 
 // Of controllers and events, where all that they name is right (validate_controls.cpp).

@@ -214,55 +214,6 @@ void Gaba::prepare() {
   find_stiffness_behind();
 }
 
-// Turns by one, shifts by the structure's length: pivots in these units are energies, and which of them are
-// small does not hang on the unit of length. Powers of two: nothing is rounded.
-void Gaba::find_units() {
-  const BlockSystem& m = *system_;
-  unit_.resize(m.S.size() / 6);
-  for (std::size_t k = 0; k < unit_.size(); ++k) {
-    const Eigen::Map<const Vec6> S(m.S.data() + 6 * k);
-    const double way = S.head<3>().norm() + (m.length > 0 ? S.tail<3>().norm() / m.length : 0);
-    unit_[k] = way > 0 ? std::ldexp(1.0, -std::ilogb(way)) : 1;
-  }
-}
-
-void Gaba::find_stiffness_behind() {
-  const BlockSystem& m = *system_;
-  carried_.resize(m.diagonal.size());
-  behind_.resize(order_.steps.size());
-  for (std::size_t i = 0; i < carried_.size(); ++i) {
-    const Mat6& A = m.diagonal[i];
-    carried_[i] = {A.bottomRightCorner<3, 3>().norm(), A.topLeftCorner<3, 3>().norm()};
-  }
-  for (std::size_t s = 0; s < order_.steps.size(); ++s) {
-    const Elimination& e = order_.steps[s];
-    if (e.kind != Kind::along_joint) continue;
-    const Eigen::Vector2d& own = carried_[e.node];
-    behind_[s] = 0;
-    for (int k = 0; k < (*tree_)[e.joint].dofs; ++k) {
-      const auto S = m.subspace(e.joint).col(k);
-      const double turn = S.head<3>().norm(), move = turn * m.length + S.tail<3>().norm();
-      const double unit = unit_[(*tree_)[e.joint].v + k];
-      behind_[s] = std::max(behind_[s], unit * unit * (own[0] * move * move + own[1] * turn * turn));
-    }
-    if (e.toward >= 0) carried_[e.toward] += own;
-  }
-}
-
-// An elastic row: (λ, λ) = −1, (link, λ) = r.
-void Gaba::prepare_elastic() {
-  for (std::size_t c = 0; c < pattern_->elastic.size(); ++c) {
-    prepared_[order_.elastic_own[c]](0, 0) -= 1;
-    for (std::size_t k = 0; k < pattern_->elastic[c].links.size(); ++k) {
-      Mat6& block = prepared_[order_.elastic_on[c][k]];
-      if (order_.elastic_turned[c][k])
-        block.row(0) += system_->elastic[c][k].transpose();
-      else
-        block.col(0) += system_->elastic[c][k];
-    }
-  }
-}
-
 // A cut joint: its rows, and its own stiffness as a block between its two bodies.
 void Gaba::prepare_cut(int joint) {
   const BlockSystem& m = *system_;

@@ -7,6 +7,7 @@
 #include "limber/scene/expression.h"
 #include "limber/scene/flow.h"
 #include "limber/scene/scene.h"
+#include "limber/scene/write_cables.h"
 #include "limber/scene/write_controls.h"
 #include "limber/scene/write_laws.h"
 #include "limber/scene/write_run.h"
@@ -445,35 +446,9 @@ class Writer {
     }
   }
 
-  std::string guide(const CableGuide& g) const {
-    Flow flow;
-    std::string on = body_name(g.at.body);
-    if (g.at.beam.valid()) on = fmt::format("{}@{}", model_[g.at.beam].name, number(g.at.s));
-    flow.add(g.radius > 0 ? "pulley" : "on", on).add_if(g.at.p != Vec3::Zero(), "at", vector(g.at.p));
-    if (g.radius > 0) {
-      flow.add("radius", number(g.radius)).add("axis", vector(g.axis));
-      flow.add("turn", g.sense > 0 ? "positive" : "negative");
-    }
-    flow.add_if(g.turns > 0, "turns", fmt::format("{}", g.turns));
-    flow.add_if(g.grip, "grip", "true").add_if(g.friction > 0, "friction", number(g.friction));
-    return flow.str();
-  }
-
   void cables() {
     if (!model_.cables().empty()) line("cables:");
-    for (const Cable& c : model_.cables()) {
-      std::string route;
-      for (const CableGuide& g : c.route) route += (route.empty() ? "" : ", ") + guide(g);
-      Flow flow;
-      flow.add("route", "[" + route + "]").add_if(c.closed, "closed", "true");
-      flow.add_if(c.EA == 0, "stiffness", number(c.stiffness)).add_if(c.EA > 0, "EA", number(c.EA));
-      flow.add_if(c.damping > 0, "damping", number(c.damping));
-      flow.add_if(c.rest_length >= 0, "rest_length", number(c.rest_length));
-      flow.add_if(c.pretension > 0, "pretension", number(c.pretension));
-      flow.add_if(!c.winch.is_zero(), "winch", function(c.winch));
-      if (c.color) flow.add("color", color(*c.color));
-      entry(c.name, flow.str());
-    }
+    for (const Cable& c : model_.cables()) entry(c.name, cable_text(model_, c));
   }
 
   void loops() {
