@@ -26,6 +26,7 @@ bool has_elements(const SystemData& s) {
 std::string no_gradient_of(const SystemData& s) {
   if (!s.loops.empty()) return "loops";
   if (!s.couplings.empty()) return "couplings of joints";
+  if (!s.cables.empty()) return "cables over guides";
   if (!s.rubs.empty()) return "dry friction";
   if (!s.model.controllers().empty()) return "controllers";
   if (!s.model.events().empty()) return "events";

@@ -20,6 +20,7 @@ StaticSensitivity::StaticSensitivity(const System& system, const State& rest, co
   if (!rest.touching.empty())
     throw std::invalid_argument("what leans on something has no gradient: its contacts may slide or open");
   const SystemData& s = system_.data();
+  if (!s.cables.empty()) throw std::invalid_argument("a scene with cables over guides has no gradient");
   at_ = std::make_unique<Equilibrium>(s, rest_, workspace_.data(), options_);
   Equilibrium& e = *at_;
   e.set_shares(1);
