@@ -27,7 +27,7 @@ double sum_of_columns(const System& system, const State& state, Workspace& works
                       std::span<const WeightedColumn> columns);
 
 // The columns alone: of links as they stand in w.links; of the state, by placing them.
-void put_scalars_placed(const SystemData& s, const State& state, const WorkspaceData& w,
+void put_scalars_placed(const SystemData& s, const State& state, WorkspaceData& w,
                         const result::Energy& energies, result::Snapshot& snapshot);
 void put_scalars(const System& system, const State& state, Workspace& workspace, result::Snapshot& snapshot);
 

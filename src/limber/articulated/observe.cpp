@@ -274,7 +274,7 @@ void take_rest(const SystemData& s, const StaticResult& rest, WorkspaceData& w) 
 
 }  // namespace
 
-void put_scalars_placed(const SystemData& s, const State& state, const WorkspaceData& w,
+void put_scalars_placed(const SystemData& s, const State& state, WorkspaceData& w,
                         const result::Energy& energies, result::Snapshot& snapshot) {
   observe::put_columns(s.model, s.columns, Observer(s, state, w, energies), snapshot);
 }
@@ -287,7 +287,7 @@ void put_scalars(const System& system, const State& state, Workspace& workspace,
   else
     multibody::kinematics(s.tree, state.q.data(), state.v.data(), w.links);
   snapshot.resize(s.layout);
-  put_scalars_placed(s, state, w, energy_at(s, state, w.links), snapshot);
+  put_scalars_placed(s, state, w, energy_at(s, state, w), snapshot);
 }
 
 void observe(const System& system, const State& state, Workspace& workspace, result::Snapshot& snapshot,
