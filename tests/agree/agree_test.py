@@ -23,7 +23,7 @@ import text
 from machine import Disagreement, Machine
 
 LIMBER = Path(__file__).resolve().parents[2] / "build/release/limber"
-COUNTS = {"elements", "links", "cut", "at", "between", "modes", "error", "steps", "max_iterations",
+COUNTS = {"elements", "links", "guide", "cut", "at", "between", "modes", "error", "steps", "max_iterations",
           "triangles", "levels", "branches", "rungs", "bodies", "kind", "seed"}  # numbers without a dimension
 
 
