@@ -354,7 +354,8 @@ void evaluate_placed(const SystemData& s, const double* q, const double* v, doub
   w.dissipated_power = w.work_power = 0;
   std::fill(w.powers.begin(), w.powers.end(), 0.0);
 
-  const bool at_once = acting.own && !w.workers && s.ground_springs.empty() && s.bushings.empty() && !s.drag.empty();
+  const bool at_once =
+      acting.own && !w.workers && s.ground_springs.empty() && s.bushings.empty() && !s.drag.empty();
   const double drag = at_once ? set_weights_and_drag(s, w.links.data(), g, w.wrench.data()) : 0;
   multibody::walk_ranges_forward(s.tree, w.workers.get(), [&](int begin, int end) {
     if (!acting.own)

@@ -109,7 +109,7 @@ class LinearDynamics {
   std::vector<Vec6> F_, F_up_, F_down_;
   std::vector<double> tau_, tau_up_, tau_down_;
   bool actuators_ = false;  // something pushes joints beside their springs and dampers
-  bool elements_ = false;  // something acts on links beside weight and drag
+  bool elements_ = false;   // something acts on links beside weight and drag
   int most_dofs_ = 0;
   std::vector<LinkMotion> still_;  // links_ at rest
   std::vector<double> solved_;
