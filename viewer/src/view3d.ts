@@ -130,15 +130,31 @@ export class View3D {
     if (!this.touched) this.resetCamera();
   }
 
+  // From which the corners of a box are just in the picture, seen along a direction.
+  private distanceToSee(size: THREE.Vector3, side: THREE.Vector3): number {
+    const margin = 1.06;
+    const tall = Math.tan((this.camera.fov * Math.PI) / 360) / margin;
+    const right = new THREE.Vector3().crossVectors(this.camera.up, side).normalize();
+    const up = new THREE.Vector3().crossVectors(side, right);
+    let distance = 1e-6;
+    for (let corner = 0; corner < 8; ++corner) {
+      const at = size.clone().multiplyScalar(0.5);
+      if (corner & 1) at.x = -at.x;
+      if (corner & 2) at.y = -at.y;
+      if (corner & 4) at.z = -at.z;
+      const across = Math.max(Math.abs(at.dot(up)) / tall, Math.abs(at.dot(right)) / (tall * this.camera.aspect));
+      distance = Math.max(distance, at.dot(side) + across);
+    }
+    return distance;
+  }
+
   resetCamera(): void {
     const centre = this.box.getCenter(new THREE.Vector3());
     const size = this.box.getSize(new THREE.Vector3());
     const radius = Math.max(size.length() / 2, 1e-6);
     // From the side on which the structure is broad, a little from above.
     const side = size.x >= size.y ? new THREE.Vector3(0.38, -1, 0.32) : new THREE.Vector3(1, -0.38, 0.32);
-    const half = Math.tan((this.camera.fov * Math.PI) / 360);
-    const distance = radius / Math.min(half, half * this.camera.aspect) * 0.82;
-    this.camera.position.copy(centre).addScaledVector(side.normalize(), distance);
+    this.camera.position.copy(centre).addScaledVector(side.normalize(), this.distanceToSee(size, side));
     this.camera.near = radius / 500;
     this.camera.far = radius * 60;
     this.camera.updateProjectionMatrix();
