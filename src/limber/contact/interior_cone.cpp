@@ -31,7 +31,6 @@ void InteriorCone::start(int island, std::vector<Vec3>& lambda) {
     speed = std::max(speed, p.free[c].cwiseAbs().maxCoeff());
   Island& state = islands_[island];
   state.done = !(speed > 0);
-  state.worst = std::numeric_limits<double>::infinity();
   for (int c = p.first[island]; c < p.first[island + 1]; ++c) {
     x_[c] = y_[c] = Vec3(speed, 0, 0);
     if (state.done || !(p.mobility[c] > 0)) x_[c].setZero();

@@ -32,7 +32,6 @@ class InteriorCone {
     double nu = 0;     // mean of x·y
     double off = 0;    // largest |r|
     double sigma = 0;  // of ν that the step aims at
-    double worst = 0;  // best residual so far
     int stalled = 0;   // steps that did not make it better
   };
   void start(int island, std::vector<Vec3>& lambda);
