@@ -19,7 +19,7 @@ struct Teller : Source {
   Vec3 acceleration(const Attachment&) const override { return {71, 72, 73}; }
   Vec3 angular_acceleration(const Attachment&) const override { return {74, 75, 76}; }
   MomentumReading momentum(BodyId) const override { return {Vec3(81, 82, 83), Vec3(84, 85, 86)}; }
-  TouchReading touch(BodyId) const override { return {Vec3(131, 132, 133), 134}; }
+  TouchReading touch(const Probe&) const override { return {Vec3(131, 132, 133), 134, 137, 138, 139}; }
   MomentumReading total_momentum() const override { return {Vec3(91, 92, 93), Vec3(94, 95, 96)}; }
   // A quarter turn about z: x of the frame is y of the world.
   ReactionReading reaction(JointId) const override {
@@ -138,7 +138,10 @@ TEST(Columns, NumbersOfEveryQuantity) {
                                                         {Q::section_force, {16, 17, 18}},
                                                         {Q::section_moment, {19, 20, 21}},
                                                         {Q::contact_force, {131, 132, 133}},
-                                                        {Q::contact_slip, {134}}};
+                                                        {Q::contact_slip, {134}},
+                                                        {Q::contact_normal, {137}},
+                                                        {Q::contact_places, {138}},
+                                                        {Q::contact_depth, {139}}};
   const Model model = model_with({});
   std::set<Q> seen;
   for (const auto& [quantity, numbers] : expected) {

@@ -13,6 +13,18 @@ struct Bad {
 
 // clang-format off
 const Bad table[] = {
+    {"limber: 1\nsurfaces: {rubber: {}}\nbodies: {a: {sphere: 1, surfaces: [rubbr]}}\n",
+     "3:35: bodies.a.surfaces: there is no surface \"rubbr\"; did you mean \"rubber\"?"},
+    {"limber: 1\nsurfaces: {mat: {stiffness: 1 kN/m, restitution: 0.3}}\nbodies: {a: {sphere: 1}}\n",
+     "2:37: surfaces.mat: give only one of stiffness and restitution"},
+    {"limber: 1\nsurfaces: {mat: {damping: 3}}\nbodies: {a: {sphere: 1}}\n",
+     "2:27: surfaces.mat.damping: damps what gives: it goes with a `stiffness`"},
+    {"limber: 1\nbodies: {a: {sphere: 1, collide: false}, b: {sphere: 1}}\ncontact: {pairs: [{between: [a, b], friction: 1}]}\n",
+     "3:18: contact.pairs: \"a\" touches nothing (`collide: false`)"},
+    {"limber: 1\nsurfaces: {a: {friction: 1}}\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\ncontact: {pairs: [{between: [a, b], friction: 1}]}\n",
+     "4:29: contact.pairs[0].between[0]: \"a\" is a surface, and a body too: give one of them another name"},
+    {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\ncontact: {}\nprobes: [a.c.contact.force]\n",
+     "4:10: probes[0]: nothing called \"a.c\" has a contact.force"},
     {"limber: 1\nbodies:\n\ta: 1\n",
      "3:3: a tab in the indentation; use spaces"},
     {"limber: 1\nbodies: {a: {sphere: 1}\n",
@@ -321,7 +333,7 @@ const Bad table[] = {
     {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nwind: {}\n",
      "3:7: wind: needs the key \"velocity\""},
     {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nprobes: [a.postion]\n",
-     "3:10: probes[0]: \"postion\" cannot be probed (position, velocity, speed, rotation, angular_velocity, angle, force, length, tension, curvature, twist, bending_moment, torque, acceleration, angular_acceleration, momentum, angular_momentum, reaction.force, reaction.torque, reaction.force.local, reaction.torque.local, motion.force, motion.work, drive.power, drive.work, work, section.force, section.moment, contact.force, contact.slip, gap, wrap, slip, winch.power can); did you mean \"position\"?"},
+     "3:10: probes[0]: \"postion\" cannot be probed (position, velocity, speed, rotation, angular_velocity, angle, force, length, tension, curvature, twist, bending_moment, torque, acceleration, angular_acceleration, momentum, angular_momentum, reaction.force, reaction.torque, reaction.force.local, reaction.torque.local, motion.force, motion.work, drive.power, drive.work, work, section.force, section.moment, contact.force, contact.slip, contact.normal, contact.places, contact.depth, gap, wrap, slip, winch.power can); did you mean \"position\"?"},
     {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nprobes:\n  - a.position\n  - {name: a.position, quantity: speed, on: b}\n",
      "5:5: probes[1]: \"a.position\" is probed already, on line 4"},
     {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\nprobes: [c.position]\n",

@@ -130,8 +130,37 @@ std::vector<FeatureCase> feature_cases() {
   add("friction of a pair of bodies",
       sliding(gripping, "  pairs: §[{between: [block, world], friction: 0.1}]\n", pull),
       sliding(gripping, "", pull));
-  add("friction of a pair with a thread", lying("", "  pairs: §[{between: [cord, table], friction: 0.1}]\n"),
-      lying(""));
+  const char* with_beam = "friction of a pair with a beam";
+  add(with_beam, lying("", "  pairs: §[{between: [cord, table], friction: 0.1}]\n"), lying(""));
+  const std::string floor = "contact:\n  planes: [{at: [0, 0, -6 mm]}]\n";
+  add(with_beam, cord("", floor + "  pairs: §[{between: [cord, world], friction: 0}]\n"), cord("", floor));
+  // Surfaces and pairs: with a speed for runs, pulled aside for rests.
+  const std::string fast = "    velocity: [1 m/s, 0, 0]\n", down = "    velocity: [0, 0, -1 m/s]\n";
+  const auto on_terms = [](const std::string& terms, const std::string& who = "block") {
+    return "  pairs: §[{between: [" + who + ", world], " + terms + "}]\n";
+  };
+  const auto surface = [](const std::string& terms) { return "surfaces:\n  own: {" + terms + "}\n"; };
+  const std::string marked = "    surfaces: §[own]\n", unmarked = "    surfaces: [own]\n";
+  for (const std::string& drag : {std::string(), pull}) {
+    const std::string body = drag.empty() ? fast : "";
+    add("pair of surfaces", sliding(body + unmarked, on_terms("friction: 0.9", "own"), drag + surface("")),
+        sliding(body + unmarked, "", drag + surface("")));
+    add("friction of a surface", sliding(body + marked, "", drag + surface("friction: 0.9")),
+        sliding(body, "", drag + surface("friction: 0.9")));
+  }
+  add("restitution of a pair", sliding(down, on_terms("restitution: 0.7")), sliding(down));
+  add("restitution of a body", sliding(down + "    restitution: §0.7\n"), sliding(down));
+  add("restitution of a surface", sliding(down + marked, "", surface("restitution: 0.7")), sliding(down));
+  const std::string soft = "stiffness: 2 kN/m", damped = soft + ", damping: 30 N*s/m";
+  for (const std::string& speed : {down, std::string()}) {
+    add("pair that gives", sliding(speed, on_terms(soft)), sliding(speed));
+    add("surface that gives", sliding(speed + marked, "", surface(soft)), sliding(speed));
+    add("pair told whether it touches", sliding(speed, on_terms("collide: false")), sliding(speed));
+    add("body that touches nothing", sliding(speed + "    collide: §false\n"), sliding(speed));
+  }
+  add("damping of a pair that gives", sliding(down, on_terms(damped)), sliding(down, on_terms(soft)));
+  add("damping of a surface that gives", sliding(down + marked, "", surface(damped)),
+      sliding(down + unmarked, "", surface(soft)));
 
   // A box that hangs on a joint of the kind, and a hand that one moves.
   const auto part = [](const std::string& type, const std::string& more) {
@@ -519,7 +548,7 @@ std::vector<FeatureCase> feature_cases() {
   add("probe of contact: count, overlap", lying("", "", "probes:\n  - §contact.overlap\n"), lying(""));
   add("probe of contact: count, overlap", sliding("", "", "probes:\n  - §contact.count\n"), sliding(""));
   for (const char* q : {"force", "slip"})
-    add("probe of what touches a body: force, slip",
+    add("probe of what touches a body: force, slip, places, depth",
         sliding("", "", "probes:\n  - §block.contact." + std::string(q) + "\n"), sliding(""));
   const auto crossed = [](const std::string& contact) {
     return cord(

@@ -41,7 +41,13 @@ void same(const JointLaw& a, const JointLaw& b, JointKind kind) {
   }
   EXPECT_EQ(a.restitution, b.restitution);
 }
+void same(const TouchTerms& a, const TouchTerms& b) {
+  EXPECT_EQ(std::tuple(a.friction, a.restitution, a.stiffness, a.damping),
+            std::tuple(b.friction, b.restitution, b.stiffness, b.damping));
+}
 void same(const Body& a, const Body& b) {
+  EXPECT_EQ(std::tuple(a.restitution, a.surfaces, a.collide),
+            std::tuple(b.restitution, b.surfaces, b.collide));
   EXPECT_EQ(a.name, b.name);
   EXPECT_EQ(a.inertia.m, b.inertia.m);
   EXPECT_EQ(a.inertia.h, b.inertia.h);
@@ -72,6 +78,7 @@ void same(const Joint& a, const Joint& b) {
   }
 }
 void same(const Beam& a, const Beam& b) {
+  EXPECT_EQ(a.surfaces, b.surfaces);
   EXPECT_EQ(a.name, b.name);
   same(a.from, b.from);
   EXPECT_EQ(a.path.index(), b.path.index());
@@ -152,8 +159,18 @@ void same(const Model& a, const Model& b) {
     each(a.contact()->planes, b.contact()->planes, [](const Plane& x, const Plane& y) {
       EXPECT_EQ(x.at, y.at);
       EXPECT_EQ(x.normal, y.normal);
+      EXPECT_EQ(x.surfaces, y.surfaces);
+    });
+    each(a.contact()->pairs, b.contact()->pairs, [](const SurfacePair& x, const SurfacePair& y) {
+      EXPECT_TRUE(x.a == y.a && x.b == y.b);
+      EXPECT_EQ(x.collide, y.collide);
+      same(x.terms, y.terms);
     });
   }
+  each(a.surfaces(), b.surfaces(), [](const SurfaceKind& x, const SurfaceKind& y) {
+    EXPECT_EQ(x.name, y.name);
+    same(x.terms, y.terms);
+  });
   each(a.point_loads(), b.point_loads(), [](const PointLoad& x, const PointLoad& y) {
     EXPECT_EQ(std::tuple(x.name, x.follows), std::tuple(y.name, y.follows));
     same(x.at, y.at);
@@ -175,6 +192,7 @@ void same(const Model& a, const Model& b) {
     for (int i = 0; i < 6; ++i) same(x.position[i], y.position[i]);
   });
   each(a.probes(), b.probes(), [](const Probe& x, const Probe& y) {
+    EXPECT_TRUE(x.touching == y.touching && x.against == y.against);
     EXPECT_EQ(std::tuple(x.name, x.quantity, x.joint, x.spring),
               std::tuple(y.name, y.quantity, y.joint, y.spring));
     same(x.at, y.at);
@@ -306,6 +324,23 @@ TEST(WriteYaml, ThreadsComeBack) {
       "run: {time: 1, method: thread, thread: {integrator: euler, element: printed, frame: polar, solver: "
       "cg,\n"
       "  cg_tolerance: 1e-7, iterations: 1, substep: 2 ms, levels: 2, bend: 0.3, twist: 0.6, join: 0.5}}\n"));
+}
+
+TEST(WriteYaml, SurfacesComeBackAsTheyWere) {
+  round_trip(parse_text(
+      "limber: 1\nmaterials: {m: {E: 1 GPa, density: 1000}}\nsections: {c: {circle: 1 cm}}\n"
+      "surfaces:\n  rubber: {friction: 0.9, stiffness: 2 kN/m, damping: 3}\n  ice: {friction: 0.02, "
+      "restitution: "
+      "0.4}\n  plain: {}\n"
+      "bodies:\n  a: {sphere: 1, surfaces: [rubber, ice]}\n  b: {sphere: 1, at: [3, 0, 0], collide: false, "
+      "restitution: 0.3}\n"
+      "beams:\n  rod: {path: [[0, 0, 9], [1, 0, 9]], material: m, section: c, surfaces: [plain]}\n"
+      "contact:\n  planes: [{at: [0, 0, -9], surfaces: [ice]}]\n  pairs: [{between: [a, ice], restitution: "
+      "0.1}, "
+      "{between: [rubber, rubber], collide: false}, {between: [rod, world], stiffness: 1 kN/m, damping: 2, "
+      "friction: "
+      "0, collide: true}]\n"
+      "probes: [a.world.contact.force, rod.a.contact.normal, a.contact.depth]\n"));
 }
 
 // Most first moments are no product of the mass and a number, and off-diagonal moments about the origin may

@@ -167,7 +167,7 @@ TEST(Release, KeepsEnergyAndBits) {
 }
 
 // A thread slides along a floor: it slows by μ g of the pair, or of the rule, whatever the others are.
-double slowed_by(double own, Combine rule, std::vector<FrictionPair> pairs) {
+double slowed_by(double own, Combine rule, std::vector<SurfacePair> pairs) {
   Rope rope;
   rope.elements = 4, rope.gravity = Vec3(0, 0, -10);
   rope.path = PolylinePath{{Vec3(0, 0, 0.00499), Vec3(1, 0, 0.00499)}};
@@ -201,8 +201,8 @@ TEST(Friction, IsThatOfThePairOrOfTheRule) {
   EXPECT_NEAR(slowed_by(0.1, Combine::maximum, {}), 0.4, 0.004);
   EXPECT_NEAR(slowed_by(0.1, Combine::average, {}), 0.25, 0.0025);
   const Surface thread{world, BeamId{0}}, floor{BodyId{0}, {}};
-  EXPECT_NEAR(slowed_by(0.1, Combine::maximum, {{floor, thread, 0.3}}), 0.3, 0.003);
-  EXPECT_NEAR(slowed_by(0.1, Combine::minimum, {{thread, thread, 0.3}}), 0.1, 0.001);
+  EXPECT_NEAR(slowed_by(0.1, Combine::maximum, {{floor, thread, {.friction = 0.3}}}), 0.3, 0.003);
+  EXPECT_NEAR(slowed_by(0.1, Combine::minimum, {{thread, thread, {.friction = 0.3}}}), 0.1, 0.001);
 }
 
 }  // namespace

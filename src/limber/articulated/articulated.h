@@ -107,10 +107,10 @@ struct State {
   // Of each controller: ∫e dt of one that reads its own coordinate or rate; else the force that acts, which
   // whoever steps sets (sim/conductor.h).
   std::vector<double> control;
-  // What touches, touching_width numbers each: two solids, the feature, where, the force [N] and the normal
-  // in the world.
+  // What touches, touching_width numbers each: two solids, the feature, where, the force [N], the normal, the
+  // gap in the world.
   std::vector<double> touching;
-  static constexpr std::size_t touching_width = 12;
+  static constexpr std::size_t touching_width = 13;
   double overlap = 0;                   // [m] the deepest that the last step left
   std::vector<double> cables;           // of each cable's guides what carries over (CompiledCable::state)
   std::string save() const;             // bytes

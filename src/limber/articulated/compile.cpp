@@ -204,6 +204,16 @@ void find_parts(SystemData& s) {
   }
 }
 
+bool any_bounces(const Model& m) {
+  const auto given = [](const std::optional<double>& e) { return e.value_or(0) > 0; };
+  const Contact& c = *m.contact();
+  return c.restitution > 0 ||
+         std::ranges::any_of(m.bodies(), [&](const Body& b) { return given(b.restitution); }) ||
+         std::ranges::any_of(m.surfaces(),
+                             [&](const SurfaceKind& k) { return given(k.terms.restitution); }) ||
+         std::ranges::any_of(c.pairs, [&](const SurfacePair& p) { return given(p.terms.restitution); });
+}
+
 void compile_contacts(SystemData& s) {
   if (!s.model.contact()) return;
   std::vector<contact::BeamLinks> beams;
@@ -213,7 +223,7 @@ void compile_contacts(SystemData& s) {
     beams.push_back({trace.pieces, trace.radius, length});
   }
   s.contacts = contact::SceneContacts(s.model, beams);
-  s.restitution = s.model.contact()->restitution;
+  s.bounces = any_bounces(s.model);
   find_parts(s);
 }
 

@@ -238,7 +238,10 @@ void ContactForces::assemble(const std::vector<int>& members, double scale, cons
           block.topLeftCorner<3, 3>() +=
               scale * (mine[s].G * Y(mine[s].link, other.link)).eval().lazyProduct(other.G.transpose());
         }
-      if (b == c) W_.diagonal.push_back(static_cast<int>(W_.columns.size()));
+      if (b == c) {
+        block(0, 0) += touches[c].give;
+        W_.diagonal.push_back(static_cast<int>(W_.columns.size()));
+      }
       W_.columns.push_back(place_[b]);
       W_.values.insert(W_.values.end(), block.data(), block.data() + 16);
     }
@@ -290,7 +293,7 @@ void ContactForces::solve_by_interior() {
   unsolved_.assign(n, 0);
   for (std::size_t i = 0; i < n; ++i) unsolved_[i] = reports_[i].residual > unsure;
   if (std::ranges::none_of(unsolved_, [](char x) { return x != 0; })) return;
-  contact::ContactAnswer& answer = w_->contacts->elimination;
+  contact::ContactAnswer& answer = *answer_;
   const auto take_better = [&](const std::vector<contact::FrictionReport>& found) {
     for (std::size_t i = 0; i < n; ++i) {
       if (!unsolved_[i]) continue;
@@ -316,12 +319,13 @@ void ContactForces::solve_many(double scale, const std::vector<Vec3>& free, std:
   Contacts& contacts = *w_->contacts;
   find_links(by_elimination_);
   contacts.response.find_own(*s_, *w_, links_);
-  many_.clear(), many_force_.clear(), contacts.elimination.sides.clear();
+  many_.clear(), many_force_.clear(), soft_.give.clear(), contacts.elimination.sides.clear();
   for (const int i : by_elimination_) {
     for (const int c : islands_[i]) {
       many_.free.push_back(free[c]);
       many_.friction.push_back(touches[c].friction);
-      many_.mobility.push_back(scale * mobility(static_cast<std::size_t>(c)));
+      many_.mobility.push_back(scale * mobility(static_cast<std::size_t>(c)) + touches[c].give / 3);
+      soft_.give.push_back(touches[c].give);
       many_force_.push_back(touches[c].force);
       for (int k = 0; k < 2; ++k)
         contacts.elimination.sides.push_back(sides_[2 * static_cast<std::size_t>(c) + k]);
@@ -330,9 +334,14 @@ void ContactForces::solve_many(double scale, const std::vector<Vec3>& free, std:
   }
   if (guess_is_known(touches))
     for (const int i : by_elimination_)
-      for (const int c : islands_[i]) many_.moved.push_back(scale / moved_scale_ * moved_[c]);
+      for (const int c : islands_[i]) {
+        many_.moved.push_back(scale / moved_scale_ * moved_[c]);
+        many_.moved.back()[0] += touches[c].give * touches[c].force[0];
+      }
   contacts.elimination.begin(*s_, *w_, scale);
-  const auto& found = primal_.solve(many_, contacts.elimination, direct_tolerance, first_newton, many_force_);
+  soft_.stiff = answer_ = &contacts.elimination;
+  if (std::ranges::any_of(soft_.give, [](double x) { return x > 0; })) answer_ = &soft_;
+  const auto& found = primal_.solve(many_, *answer_, direct_tolerance, first_newton, many_force_);
   reports_.assign(found.begin(), found.end());
   solve_by_interior();
   std::size_t next = 0;

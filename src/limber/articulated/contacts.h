@@ -10,6 +10,7 @@
 #include "limber/articulated/contact_elimination.h"
 #include "limber/contact/broad_phase.h"
 #include "limber/contact/collide.h"
+#include "limber/contact/compliant_answer.h"
 #include "limber/contact/contact_cache.h"
 #include "limber/contact/friction.h"
 #include "limber/contact/interior_cone.h"
@@ -36,10 +37,15 @@ struct Touch {
   Mat3 axes = Mat3::Identity();
   double gap = 0;                    // [m] now
   double gap_end = 0, found_at = 0;  // [m] at the step's end if it moves at this normal velocity [m/s]
-  double friction = 0, size = 0;
-  double rebound = 0;         // [m/s] it shall part with
-  Vec3 u = Vec3::Zero();      // [m/s] of a against b, in axes
-  Vec3 force = Vec3::Zero();  // on a, in axes [N]; in impacts: impulse [N·s]
+  double friction = 0, size = 0, restitution = 0;
+  double stiffness = 0, damping = 0;  // 0: hard
+  double give = 0;                    // [m/s/N] of the closing velocity by its own force, where it is soft
+  double rebound = 0;                 // [m/s] it shall part with
+  Vec3 u = Vec3::Zero();              // [m/s] of a against b, in axes
+  Vec3 force = Vec3::Zero();          // on a, in axes [N]; in impacts: impulse [N·s]
+
+  bool soft() const { return stiffness > 0; }
+  double stored() const { return gap < 0 ? 0.5 * stiffness * gap * gap : 0; }  // [J]
 };
 
 // Of a list that is sorted by pairs, as those of a step's start and of its stages are.
@@ -127,6 +133,8 @@ class ContactForces {
   std::vector<Vec3> many_force_, interior_force_;
   std::vector<char> unsolved_;  // (by_elimination_)
   contact::FrictionSolver friction_;
+  contact::CompliantAnswer soft_;  // where something gives
+  contact::ContactAnswer* answer_ = nullptr;
   contact::PrimalCone primal_;
   contact::InteriorCone interior_;
   contact::ConeSolver sweeps_;
@@ -155,7 +163,7 @@ struct Contacts {
   std::vector<char> chosen;                   // (now) which
   std::vector<Vec3> base;                     // (now) closing velocity and slip with the forces at hand
   std::vector<Vec3> free, before, push, was;  // (solved); of impacts: (hits)
-  std::vector<Touch> hits;
+  std::vector<Touch> hits, soft;
   Response response;
   ContactElimination elimination;
   std::vector<multibody::LinkPair> tied;  // links of `pairs`
@@ -165,7 +173,7 @@ struct Contacts {
   multibody::BlockSolution answer;  // to a unit wrench
   double overlap = 0;               // [m] at the end
   double overlap_share = 0;         // … of the size of the smaller of two
-  double work = 0;                  // [J] in the step at hand
+  double work = 0, stored = 0;      // [J] in the step at hand; what soft ones stored
   int splits = 0;                   // of the whole step at impacts
   double whole = 0;                 // [s] of it
 };

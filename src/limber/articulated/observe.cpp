@@ -174,12 +174,19 @@ struct Observer : observe::Source {
     return {static_cast<int>(state.touching.size() / State::touching_width), state.overlap};
   }
 
-  observe::TouchReading touch(BodyId id) const override {
+  observe::TouchReading touch(const Probe& p) const override {
     observe::TouchReading out;
     for (std::size_t k = 0; k < state.touching.size(); k += State::touching_width) {
       const double* x = state.touching.data() + k;
       const auto body = [&](int side) { return s.contacts.solids()[static_cast<std::size_t>(x[side])].body; };
-      if (body(0) != id && body(1) != id) continue;
+      const auto mine = [&](int side) {
+        return s.contacts.is_of(static_cast<int>(x[side]), p.at.body, p.touching);
+      };
+      const auto meant = [&](int side) {
+        return !p.against || s.contacts.is_of(static_cast<int>(x[side]), p.against->body, p.against->beam);
+      };
+      const bool first = mine(0) && meant(1), second = mine(1) && meant(0);
+      if (!first && !second) continue;
       const Vec3 at(x[3], x[4], x[5]), force(x[6], x[7], x[8]), n(x[9], x[10], x[11]);
       const auto velocity_of = [&](BodyId b) -> Vec3 {
         if (!b.valid()) return Vec3::Zero();
@@ -187,8 +194,12 @@ struct Observer : observe::Source {
         return m.X_WM.R * m.V.tail<3>() + (m.X_WM.R * m.V.head<3>()).cross(at - m.X_WM.p);
       };
       const Vec3 u = velocity_of(body(0)) - velocity_of(body(1));
-      out.force += body(0) == id ? force : Vec3(-force);
+      if (first) out.force += force;
+      if (second) out.force -= force;
       out.slip = std::max(out.slip, (u - n.dot(u) * n).norm());
+      out.normal += n.dot(force);
+      ++out.places;
+      out.depth = std::max(out.depth, -x[12]);
     }
     return out;
   }
@@ -220,7 +231,7 @@ result::Energy energy_at(const SystemData& s, const State& state, WorkspaceData&
   w.cable_from = state.cables;
   return {multibody::kinetic_energy(s.tree, w.links),
           multibody::gravity_energy(s.tree, w.links, s.model.gravity().value(state.t)),
-          elastic_energy(s, state.q.data(), w.links, state.t, w)};
+          elastic_energy(s, state.q.data(), w.links, state.t, w) + stored_in_touches(s, state.touching)};
 }
 
 }  // namespace

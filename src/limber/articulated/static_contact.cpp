@@ -58,7 +58,7 @@ std::shared_ptr<const SystemData> frozen(const SystemData& s, double t) {
     for (TimeFunction& f : motion.position) now(f);
   out->options.integrator = Integrator::implicit_euler;
   out->options.error = 0;
-  out->restitution = 0;
+  out->bounces = false;
   for (Limit& limit : out->limits) limit.restitution = 0;
   return out;
 }

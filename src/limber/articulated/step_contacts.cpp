@@ -50,7 +50,10 @@ Touch make_touch(const SystemData& s, int a, int b, const contact::ContactPoint&
   const Vec3 t1 = n.unitOrthogonal();
   t.axes << n, t1, n.cross(t1);
   t.gap = point.gap;
-  t.friction = s.contacts.friction(s.model, a, b);
+  const TouchLaw law = s.contacts.law(s.model, a, b);
+  t.friction = law.friction;
+  t.stiffness = law.stiffness, t.damping = law.damping;
+  t.restitution = t.soft() ? 0 : law.restitution;
   const double one = s.contacts.solids()[a].size, other = s.contacts.solids()[b].size;
   t.size = one > 0 && other > 0 ? std::min(one, other) : std::max(one, other);
   return t;
@@ -162,11 +165,18 @@ void Stepper::look_around(double h) {
 std::string Stepper::overlap_at_start() const {
   const Touch* deepest = nullptr;
   for (const Touch& t : w_.contacts->start)
-    if (!deepest || t.gap < deepest->gap) deepest = &t;
+    if (!t.soft() && (!deepest || t.gap < deepest->gap)) deepest = &t;
   if (!deepest || !(-deepest->gap > noted_overlap * deepest->size)) return "";
   return fmt::format(
       "at the start {} overlaps {} by {:.3g} m: they are pushed apart, at most a fifth of it a step",
       s_.contacts.name_of(s_.model, deepest->a), s_.contacts.name_of(s_.model, deepest->b), -deepest->gap);
+}
+
+// What is soft and overlaps from the start has its energy from there.
+void Stepper::begin_with_overlaps() {
+  result::add_warning(report_, overlap_at_start());
+  if (!state_.touching.empty()) return;
+  for (const Touch& t : w_.contacts->start) state_.energy0 += t.stored();
 }
 
 // Next to something a step is linear in the turns: not for large ones.
@@ -181,7 +191,7 @@ int Stepper::turns_too_far(double h) const {
 // [s] until something first hits that shall bounce; h if nothing does.
 double Stepper::time_of_impact(double h) {
   Contacts& c = *w_.contacts;
-  if (c.start.empty() || !(s_.restitution > 0) || c.splits >= most_splits) return h;
+  if (c.start.empty() || !s_.bounces || c.splits >= most_splits) return h;
   const double threshold = bounce_threshold();
   multibody::BlockSystem& m = w_.blocks->end;
   multibody::set_kinematics(state_.q.data(), c.links, m);
@@ -189,7 +199,7 @@ double Stepper::time_of_impact(double h) {
   double first = h;
   for (const Touch& t : c.start) {
     const double u = touch_velocity(t, c.links)[0];
-    if (!(u < -threshold) || t.gap <= 0) continue;
+    if (!(u < -threshold) || t.gap <= 0 || !(t.restitution > 0)) continue;
     // gap + u τ + a τ²/2 = 0
     const double a = touch_velocity(t, c.links, w_.blocks->twist.data())[0], d = u * u - 2 * a * t.gap;
     if (d < 0) continue;
@@ -202,7 +212,7 @@ double Stepper::time_of_impact(double h) {
 // A step, cut in two where something first hits that shall bounce.
 bool Stepper::advance_touching(double t, double h, int depth) {
   look_around(h);
-  if (state_.step == 0 && t == 0) result::add_warning(report_, overlap_at_start());
+  if (state_.step == 0 && t == 0) begin_with_overlaps();
   const double tau = time_of_impact(h);
   if (!(tau < h)) return advance_or_halve(t, h, depth);
   ++w_.contacts->splits;
@@ -355,12 +365,27 @@ double Stepper::deepest_at_start(const Touch& t) const {
   return least;
 }
 
+// A surface that gives pushes with λ = k δ + d δ', δ = −gap: by its mean over the step (midpoint), or by what
+// it is at its end. λ = −(k₁ gap_end + k₀ gap_start) ≥ 0, a gap at the start counting where it is none.
+Stepper::SoftLaw Stepper::soft_law(const Touch& t, double h) const {
+  const double share = midpoint() ? 0.5 * t.stiffness : t.stiffness, rate = t.damping / h;
+  return {share + rate, t.stiffness - share - rate};
+}
+
 // Of the step's linear solution b.x: the velocity at which a place's gap closes at the end, its slip.
 Vec3 Stepper::closing_velocity(const Touch& t, const Stage& stage) const {
   const double h = stage.h;
   const Vec3 was = touch_velocity(t, w_.links),
              change = stage.gamma * h * touch_velocity(t, w_.links, w_.blocks->x.twist.data());
   const double at_end = t.gap_end + h * (was[0] - t.found_at);
+  if (t.soft()) {
+    const SoftLaw law = soft_law(t, h);
+    const Touch* start = place_at_start(t);
+    const double at_start = std::min(0.0, start ? start->gap : at_end - h * was[0]);
+    Vec3 u = was + change;
+    u[0] = (at_end + law.start / law.end * at_start) / h + change[0];
+    return u;
+  }
   // Deeper than the pair was where the step began it was nowhere, wherever a straight way back would lead.
   const double at_start = std::max(at_end - h * was[0], deepest_at_start(t));
   // By the whole step, not by what it was divided into: what overlaps was there before.
@@ -409,6 +434,7 @@ bool Stepper::solve_chosen(const Stage& stage) {
   for (std::size_t k = 0; k < c.now.size(); ++k) {
     if (!c.chosen[k]) continue;
     c.solved.push_back(c.now[k]);
+    if (c.now[k].soft()) c.solved.back().give = 1 / (soft_law(c.now[k], stage.h).end * stage.h);
     c.free.push_back(c.base[k]);
     c.before.push_back(c.now[k].force);
   }

@@ -67,7 +67,8 @@ double Stepper::gain_of(double t, double h) {
   const KnownEnergy& start = energy_at_start(t);
   measure(w_.q_end, w_.v_end, t + h, w_.at_end);
   if (!s_.cables.empty()) w_.dissipated += slip_loss(s_, state_.cables, w_.cables);
-  const double change = w_.at_end.total - start.total - w_.field_work;
+  const double stored = w_.contacts ? w_.contacts->stored : 0;
+  const double change = w_.at_end.total - start.total + stored - w_.field_work;
   // At rest without weight nothing else is left: velocities are no better than positions over the step.
   const double noise = 1e-12 * s_.size / h;
   const double rounding = start.rounding + w_.at_end.rounding + s_.moving_mass * noise * noise;
@@ -100,6 +101,7 @@ bool Stepper::makes_energy(double t, double h, int depth) {
   gain_ = gain_of(t, h);
   moving_ =
       std::max(w_.at_start.kinetic, w_.at_end.kinetic) + std::abs(w_.at_end.elastic - w_.at_start.elastic);
+  if (w_.contacts) moving_ += std::abs(w_.contacts->stored);
   if (gain_ < 0 && gain_ + rightly_lost() >= 0) {  // makes good what was made before, and no more
     gain_ = -std::min(-gain_, std::max(0.0, state_.made));
     return false;

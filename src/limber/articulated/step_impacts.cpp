@@ -60,8 +60,7 @@ void Stepper::book_struck_motions() {
 // times 1 + e, which never does (docs/theory/contact.md).
 bool Stepper::bounce(double threshold) {
   Contacts& c = *w_.contacts;
-  const double e = s_.restitution;
-  if (!(e > 0)) return true;
+  if (!s_.bounces) return true;
   for (int generation = 0; generation < most_generations; ++generation) {
     c.hits.clear();
     for (const Touch& t : c.end)
@@ -70,17 +69,17 @@ bool Stepper::bounce(double threshold) {
     if (n == 0) return true;
     c.hit_forces.begin(s_, w_, c.hits);
     c.free.resize(n), c.push.resize(n);
-    const auto impulses = [&](double rebound) {
+    const auto impulses = [&](bool rebound) {
       for (std::size_t k = 0; k < n; ++k) {
         c.free[k] = c.hits[k].u;
-        c.free[k][0] *= 1 + rebound;
+        if (rebound) c.free[k][0] *= 1 + c.hits[k].restitution;
         c.hits[k].force.setZero();
       }
       const bool good = accept(c.hit_forces.solve(1, c.free, c.hits));
       for (std::size_t k = 0; k < n; ++k) c.push[k] = c.hits[k].force;
       return good;
     };
-    if (!impulses(e)) return false;
+    if (!impulses(true)) return false;
     c.before.assign(n, Vec3::Zero());
     c.hit_forces.add_motion(1, c.push, c.before);
     double gain = 0, most = 0;
@@ -89,7 +88,9 @@ bool Stepper::bounce(double threshold) {
       most += std::abs(c.push[k].dot(c.hits[k].u));
     }
     if (gain > 1e-12 * most) {
-      if (!impulses(0)) return false;
+      double e = 1;  // one for all: what friction ties together does not take several
+      for (const Touch& t : c.hits) e = std::min(e, t.restitution);
+      if (!impulses(false)) return false;
       for (Vec3& p : c.push) p *= 1 + e;
     }
     if (!strike(c.hits, c.push)) return false;
@@ -104,9 +105,9 @@ bool Stepper::settle(double threshold) {
   bool rebounds = false;
   for (Touch& t : c.end) {
     t.rebound = 0;
-    if (!(s_.restitution > 0) || !(t.force[0] > 0)) continue;
+    if (!s_.bounces || !(t.restitution > 0) || !(t.force[0] > 0)) continue;
     const double approach = velocity_at_start(t);
-    if (approach < -threshold) t.rebound = -s_.restitution * approach, rebounds = true;
+    if (approach < -threshold) t.rebound = -t.restitution * approach, rebounds = true;
   }
   c.before.resize(c.end.size());
   for (std::size_t k = 0; k < c.end.size(); ++k) c.before[k] = c.end[k].force;
@@ -157,7 +158,11 @@ double Stepper::velocity_at_start(const Touch& t) const {
 // give only where they push apart what overlaps; a step in which they give otherwise is no step.
 bool Stepper::close_touch_books(double t) {
   Contacts& c = *w_.contacts;
-  const double work = std::exchange(c.work, 0.0);
+  double work = std::exchange(c.work, 0.0);
+  c.stored = 0;
+  for (const Touch& x : c.start) c.stored -= x.stored();
+  for (const Touch& x : c.end) c.stored += x.stored();
+  work += c.stored;
   (work < 0 ? w_.dissipated : w_.work) += std::abs(work);
   if (!(work > 0) || depth_ >= deepest_halving) return true;
   double pushed = 0;  // what forces give that push apart what overlaps, or seems to by rounding
@@ -202,6 +207,7 @@ bool Stepper::finish_touches(double t, double h) {
   for (Touch& x : c.end) {
     x.u = touch_velocity(x, c.links_end);
     speed = std::max(speed, x.u.norm());
+    if (x.soft()) continue;
     c.overlap = std::max(c.overlap, -x.gap);
     c.overlap_share = std::max(c.overlap_share, -x.gap / x.size);
     if (went_in(x)) return fail(Status::not_converged, t, "it goes into what it touches", x.link_a);
@@ -209,15 +215,17 @@ bool Stepper::finish_touches(double t, double h) {
   const double quiet = still * speed;
   // Of interest: what pushed in the step, and what is there and goes on.
   std::erase_if(c.end, [&](const Touch& x) {
-    if (x.force[0] > 0) return false;
+    if (x.force[0] > 0 || x.stored() > 0) return false;
     const bool hits = x.u[0] < -quiet && x.gap <= 1e-3 * c.whole * -x.u[0];
     return !(hits || x.gap <= closed * x.size);
   });
   const bool due = std::any_of(c.end.begin(), c.end.end(), [&](const Touch& x) {
+    if (x.soft()) return false;
     const bool sticks = x.force.tail<2>().norm() < x.friction * x.force[0] * (1 - 1e-9);
     return std::abs(x.u[0]) > quiet || (sticks && x.u.tail<2>().norm() > quiet);
   });
   if (!due) return true;
+  set_soft_aside();
   hold_for_impacts();
   if (!factor_at_end()) return fail_pivot(t);
   c.response.forget();
@@ -225,8 +233,19 @@ bool Stepper::finish_touches(double t, double h) {
   const double threshold = bounce_threshold();
   const bool good = bounce(threshold) && settle(threshold);
   c.response.forget();  // the next stage has another factor
+  c.end.insert(c.end.end(), c.soft.begin(), c.soft.end());
+  std::ranges::stable_sort(c.end, {}, [](const Touch& x) { return std::pair(x.a, x.b); });
   if (good) return true;
   return fail(Status::not_converged, t, "the impulses of what touches do not converge", -1);
+}
+
+// What gives takes no impulses.
+void Stepper::set_soft_aside() {
+  Contacts& c = *w_.contacts;
+  c.soft.clear();
+  for (const Touch& x : c.end)
+    if (x.soft()) c.soft.push_back(x);
+  std::erase_if(c.end, [](const Touch& x) { return x.soft(); });
 }
 
 // Where a step began was no guide to where it ended: once more, by the places that it comes to.
@@ -289,6 +308,18 @@ void add_kept_wrenches(const SystemData& s, const std::vector<double>& touching,
   }
 }
 
+double stored_in_touches(const SystemData& s, const std::vector<double>& touching) {
+  double sum = 0;
+  for (std::size_t k = 0; k < touching.size(); k += State::touching_width) {
+    const double* x = touching.data() + k;
+    const double gap = x[State::touching_width - 1];
+    if (!(gap < 0)) continue;
+    const auto law = s.contacts.law(s.model, static_cast<int>(x[0]), static_cast<int>(x[1]));
+    sum += 0.5 * law.stiffness * gap * gap;
+  }
+  return sum;
+}
+
 void Stepper::keep_touches(double h) {
   state_.touching.clear();
   state_.overlap = w_.contacts->overlap;
@@ -297,7 +328,7 @@ void Stepper::keep_touches(double h) {
     const Vec3 at = t.at - 0.5 * t.gap * t.axes.col(0), force = t.axes * t.force / h;
     for (const double x :
          {static_cast<double>(t.a), static_cast<double>(t.b), static_cast<double>(t.feature), at[0], at[1],
-          at[2], force[0], force[1], force[2], t.axes(0, 0), t.axes(1, 0), t.axes(2, 0)})
+          at[2], force[0], force[1], force[2], t.axes(0, 0), t.axes(1, 0), t.axes(2, 0), t.gap})
       state_.touching.push_back(x);
   }
 }

@@ -162,6 +162,7 @@ class Stepper {
   void recall();
   void look_around(double h);
   std::string overlap_at_start() const;
+  void begin_with_overlaps();
   int turns_too_far(double h) const;
   double time_of_impact(double h);
   bool begin_touches(double t, double h);
@@ -171,6 +172,10 @@ class Stepper {
   void touch_at_stage(int iteration);
   void add_touch_wrenches();
   void push_rhs(const std::vector<Touch>& touches, const std::vector<Vec3>& x);
+  struct SoftLaw {
+    double end = 0, start = 0;  // [N/m] of the gaps there
+  };
+  SoftLaw soft_law(const Touch& t, double h) const;
   Vec3 closing_velocity(const Touch& t, const Stage& stage) const;
   bool solve_touches(const Stage& stage);
   bool solve_chosen(const Stage& stage);
@@ -189,6 +194,7 @@ class Stepper {
   int went_through() const;
   int lost_touch() const;
   bool look_again(double t, double h);
+  void set_soft_aside();
   void keep_touches(double h);
   bool touches() const { return w_.contacts && !w_.contacts->now.empty(); }
 

@@ -220,8 +220,8 @@ struct SystemData {
   std::vector<double> cable_start;  // State::cables as the model stands
 
   contact::SceneContacts contacts;  // empty: nothing touches
-  double restitution = 0;
-  std::vector<int> part_of;  // (size) parts that nothing ties to each other; −1: stands
+  bool bounces = false;             // what touches, if it has a restitution
+  std::vector<int> part_of;         // (size) parts that nothing ties to each other; −1: stands
   int part_count = 0;
 
   multibody::Pattern pattern;
@@ -400,6 +400,7 @@ struct Weights {
 };
 
 // Forces of places that touch, as State::touching has them, on the links as they stand.
+double stored_in_touches(const SystemData& s, const std::vector<double>& touching);  // [J] where it gives
 void add_kept_wrenches(const SystemData& s, const std::vector<double>& touching, WorkspaceData& w);
 // Joints that events release become closing joints of bodies that float (switches.cpp); none: no such joint.
 std::optional<Model> with_releasable_joints(const Model& model);

@@ -42,10 +42,14 @@ SceneContacts::SceneContacts(const Model& model, const std::vector<BeamLinks>& b
   const auto& contact = model.contact();
   if (!contact) return;
   for (const Plane& plane : contact->planes)
-    solids_.push_back({world, HalfSpace{}, {math::rotation_from_z(plane.normal.normalized()), plane.at}});
+    solids_.push_back({world,
+                       static_cast<int>(solids_.size()),
+                       HalfSpace{},
+                       {math::rotation_from_z(plane.normal.normalized()), plane.at}});
   for (std::size_t b = 0; b < model.bodies().size(); ++b)
     for (const Shape& shape : model.bodies()[b].shapes) {
-      Collidable out{BodyId{static_cast<int>(b)}, geometry_of(shape.geometry), shape.X_BG};
+      if (!model.bodies()[b].collide) break;
+      Collidable out{BodyId{static_cast<int>(b)}, -1, geometry_of(shape.geometry), shape.X_BG};
       const Bounds box = bounds({out.geometry, Pose{}});
       out.size = (box.high - box.low).norm();
       out.reach = reach_of(out.geometry, out.X_BG);
@@ -61,6 +65,7 @@ SceneContacts::SceneContacts(const Model& model, const std::vector<BeamLinks>& b
   for (const Loop& l : model.loops()) join(l.a, l.b);
   std::sort(neighbours_.begin(), neighbours_.end());
   leave_out_drawn_through(model);
+  ask_pairs(model);
   on_beam_.resize(model.bodies().size());
   for (std::size_t k = 0; k < beams.size(); ++k) {
     const BeamLinks& beam = beams[k];
@@ -96,6 +101,20 @@ void SceneContacts::leave_out_drawn_through(const Model& model) {
   std::sort(drawn_through_.begin(), drawn_through_.end());
 }
 
+// Pairs of solids for which a pair of the scene says whether they touch: all are asked once, and only where
+// some pair says so.
+void SceneContacts::ask_pairs(const Model& model) {
+  const auto& pairs = model.contact()->pairs;
+  if (std::ranges::none_of(pairs, [](const SurfacePair& p) { return p.collide.has_value(); })) return;
+  const int n = static_cast<int>(solids_.size());
+  for (int i = 0; i < n; ++i)
+    for (int k = i + 1; k < n; ++k)
+      if (const TouchLaw said = law(model, i, k); said.collide) {
+        told_.emplace_back(i, k);
+        told_to_touch_.push_back(*said.collide);
+      }
+}
+
 bool SceneContacts::joined(int a, int b) const {
   return std::binary_search(neighbours_.begin(), neighbours_.end(), std::pair<int, int>(std::minmax(a, b)));
 }
@@ -114,14 +133,29 @@ bool SceneContacts::near_on_beam(BodyId a, BodyId b) const {
 bool SceneContacts::may_touch(int i, int k) const {
   const BodyId a = solids_[i].body, b = solids_[k].body;
   const int g = a.valid() ? group_[a.value] : 0, h = b.valid() ? group_[b.value] : 0;
-  if (g == h || near_on_beam(a, b)) return false;
+  if (g == h) return false;
+  if (!told_.empty()) {
+    const std::pair<int, int> pair = std::minmax(i, k);
+    const auto found = std::ranges::lower_bound(told_, pair);
+    if (found != told_.end() && *found == pair) return told_to_touch_[found - told_.begin()];
+  }
+  if (near_on_beam(a, b)) return false;
   if (!joined(g, h)) return true;
   return (g == 0 || h == 0) && !std::binary_search(drawn_through_.begin(), drawn_through_.end(),
                                                    std::pair<int, int>(std::minmax(i, k)));
 }
 
-double SceneContacts::friction(const Model& model, int i, int k) const {
-  return model.friction_of({solids_[i].body, {}}, {solids_[k].body, {}});
+TouchLaw SceneContacts::law(const Model& model, int i, int k) const {
+  const auto surface = [&](int s) {
+    return Surface{.body = solids_[s].body, .beam = {}, .plane = solids_[s].plane, .kind = -1};
+  };
+  return model.touch_law(surface(i), surface(k));
+}
+
+bool SceneContacts::is_of(int solid, BodyId body, BeamId beam) const {
+  const BodyId on = solids_[solid].body;
+  if (!beam.valid()) return on == body;
+  return on.valid() && on_beam_[on.value].beam == beam.value;
 }
 
 std::string SceneContacts::name_of(const Model& model, int i) const {

@@ -3,7 +3,8 @@
 // Not looked at: two that stand still; two shapes of one body or of bodies that are welded together; bodies
 // that a joint, a loop or a tie joins, which are drawn through each other, and of one that is joined to what
 // stands, what it overlaps at the start; pieces of one beam that are nearer along it than a bend of its own
-// thickness, and those near its root against what it starts from.
+// thickness, and those near its root against what it starts from. Bodies that do not `collide` are not there;
+// a pair that says whether it does is taken at its word, but where a weld holds it.
 #pragma once
 
 #include <vector>
@@ -15,6 +16,7 @@ namespace limber::contact {
 
 struct Collidable {
   BodyId body = world;
+  int plane = -1;
   Geometry geometry;
   Pose X_BG;
   double size = 0;   // [m] across; 0: without end
@@ -36,11 +38,13 @@ class SceneContacts {
   const std::vector<Collidable>& solids() const { return solids_; }
   bool empty() const { return solids_.empty(); }
   bool may_touch(int i, int k) const;
-  double friction(const Model& model, int i, int k) const;
-  std::string name_of(const Model& model, int i) const;  // "box" in quotes, or a plane
+  TouchLaw law(const Model& model, int i, int k) const;
+  bool is_of(int solid, BodyId body, BeamId beam) const;  // of the body, or of a link of the beam
+  std::string name_of(const Model& model, int i) const;   // "box" in quotes, or a plane
 
  private:
   void leave_out_drawn_through(const Model& model);
+  void ask_pairs(const Model& model);
   bool joined(int group_a, int group_b) const;
   bool near_on_beam(BodyId a, BodyId b) const;
 
@@ -52,6 +56,8 @@ class SceneContacts {
   std::vector<int> group_;                          // (bodies) what is welded together; 0: the world
   std::vector<std::pair<int, int>> neighbours_;     // groups that something joins, sorted
   std::vector<std::pair<int, int>> drawn_through_;  // solids, sorted
+  std::vector<std::pair<int, int>> told_;           // solids, sorted: a pair says whether they touch,
+  std::vector<char> told_to_touch_;                 // … and what
   std::vector<OnBeam> on_beam_;                     // (bodies)
   std::vector<double> apart_;                       // (beams) [m] along it: nearer pieces do not touch
   std::vector<int> root_group_;                     // (beams)

@@ -73,6 +73,7 @@ class Converter {
         as_(as) {}
 
   LinkedModel run() {
+    name_surfaces();
     for (const int b : starting_order(model_.beams())) place(b);
     hang_joints();
     parts_.beams.clear();
@@ -180,9 +181,24 @@ class Converter {
     parts_.ties.clear();
     parts_.changes.clear();  // of beams, which are gone
     parts_.events.clear();   // they name ties, loads and clamps as written: who runs the model has them
-    if (parts_.contact)
-      std::erase_if(parts_.contact->pairs,
-                    [](const FrictionPair& p) { return p.a.beam.valid() || p.b.beam.valid(); });
+  }
+
+  // A beam that a pair names is a kind of surface that its pieces have; what they have else comes after it.
+  void name_surfaces() {
+    if (!parts_.contact) return;
+    for (SurfacePair& p : parts_.contact->pairs)
+      for (Surface* s : {&p.a, &p.b}) {
+        if (!s->beam.valid()) continue;
+        const auto [it, is_new] = kind_of_beam_.try_emplace(s->beam.value, parts_.surfaces.size());
+        if (is_new) parts_.surfaces.push_back({model_[s->beam].name, {}});
+        *s = {.kind = static_cast<int>(it->second)};
+      }
+  }
+  std::vector<int> surfaces_of(int beam) const {
+    std::vector<int> out = model_.beams()[beam].surfaces;
+    if (const auto it = kind_of_beam_.find(beam); it != kind_of_beam_.end())
+      out.push_back(static_cast<int>(it->second));
+    return out;
   }
 
   void move(Attachment& a) const {
@@ -221,9 +237,10 @@ class Converter {
     return it->second;
   }
 
-  BodyId add_piece(const std::string& name, const BeamPieces& pieces, int piece, Joint joint) {
+  BodyId add_piece(const std::string& name, int beam, const BeamPieces& pieces, int piece, Joint joint) {
     Body body;
     body.name = name;
+    body.surfaces = surfaces_of(beam);
     body.inertia = pieces.inertia(piece);
     body.shapes = pieces.shapes(piece);
     parts_.bodies.push_back(std::move(body));
@@ -252,7 +269,7 @@ class Converter {
     Joint weld;
     weld.parent = start.body;
     weld.X_PF = start.X_BL * pieces.frame(0);
-    placed.bodies.push_back(add_piece(beam.name + ".root", pieces, 0, weld));
+    placed.bodies.push_back(add_piece(beam.name + ".root", index, pieces, 0, weld));
     placed.root = JointId{static_cast<std::int32_t>(parts_.joints.size()) - 1};
     placed.joints.push_back(placed.root.value);
 
@@ -280,7 +297,7 @@ class Converter {
                              "bends aside or twists: the beam bends about its section's y only"}});
         joint.law.rest = {ease[1]};
       }
-      placed.bodies.push_back(add_piece(fmt::format("{}.{}", beam.name, k - 1), pieces, k, joint));
+      placed.bodies.push_back(add_piece(fmt::format("{}.{}", beam.name, k - 1), index, pieces, k, joint));
       placed.joints.push_back(static_cast<int>(parts_.joints.size()) - 1);
     }
     placed_[index] = std::move(placed);
@@ -449,6 +466,7 @@ class Converter {
   std::vector<std::optional<Placed>> placed_;
   std::vector<Pose> poses_;
   std::unordered_map<int, SectionConstants> constants_;
+  std::unordered_map<int, std::size_t> kind_of_beam_;  // in parts_.surfaces, of those that pairs name
   Stretch stretch_;
   StretchAs as_;
 };

@@ -72,6 +72,7 @@ struct Beam {
   std::optional<bool> stretch;   // along itself and in shear, as links; none: where it is held
   double damping = 0;            // stiffness-proportional: moment = damping · d(moment)/dt [s]
   std::optional<BeamEase> rest;  // none: at ease on its path
+  std::vector<int> surfaces{};   // of ModelParts::surfaces
   // Of threads:
   Hold root = Hold::clamped;  // how `from` holds the root
   std::vector<BeamClamp> clamps;

@@ -82,6 +82,9 @@ struct Body {
   double linear_drag = 0;                   // force −c v at the centre of mass [N·s/m]
   double angular_drag = 0;                  // torque −c ω [N·m·s]
   std::optional<double> friction;           // Coulomb's coefficient of its surface; else the scene's
+  std::optional<double> restitution{};      // of its surface; else the scene's
+  std::vector<int> surfaces{};              // of ModelParts::surfaces
+  bool collide = true;                      // touches anything
   std::vector<PointMass> point_masses{};    // in `inertia` already: put there by add_point_mass()
   std::optional<Inertia> without_points{};  // the inertia before that, to write it down again
 };

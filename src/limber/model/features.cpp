@@ -91,6 +91,25 @@ void of_beams(const Model& m, Places& out, const char* field, const When& when) 
   for (const Beam& b : m.beams())
     if (when(b)) out.push_back({"beam", b.name, field});
 }
+constexpr auto names_beam = [](const SurfacePair& p) { return p.a.beam.valid() || p.b.beam.valid(); };
+constexpr auto names_kind = [](const SurfacePair& p) { return p.a.kind >= 0 || p.b.kind >= 0; };
+template <class When>
+void of_pairs(const Model& m, Places& out, const When& when) {
+  if (m.contact() && std::ranges::any_of(m.contact()->pairs, when)) out.push_back({"contact", "", "pairs"});
+}
+// What has a surface whose terms are such.
+template <class When>
+void of_surfaces(const Model& m, Places& out, const When& when) {
+  const auto has = [&](const std::vector<int>& kinds) {
+    return std::ranges::any_of(kinds, [&](int k) { return when(m.surfaces()[k].terms); });
+  };
+  of_bodies(m, out, "surfaces", [&](const Body& b) { return has(b.surfaces); });
+  for (const Beam& b : m.beams())
+    if (has(b.surfaces)) out.push_back({"beam", b.name, "surfaces"});
+  if (m.contact() &&
+      std::ranges::any_of(m.contact()->planes, [&](const Plane& p) { return has(p.surfaces); }))
+    out.push_back({"contact", "", "planes"});
+}
 // Materials that a beam has, at the start or after a change.
 template <class When>
 void of_materials(const Model& m, Places& out, const char* field, const When& when) {
@@ -432,13 +451,30 @@ const Feature table[] = {
   {"how two frictions make one, other than by the root of the product", ".yyy.y.", [](const Model& m, Places& out) {
      if (m.contact() && m.contact()->combine != Combine::geometric) out.push_back({"contact", "", "combine"}); }},
   {"friction of a pair of bodies", ".yy..y.", [](const Model& m, Places& out) {
-     if (m.contact() && std::any_of(m.contact()->pairs.begin(), m.contact()->pairs.end(),
-                                    [](const FrictionPair& p) { return !p.a.beam.valid() && !p.b.beam.valid(); }))
-       out.push_back({"contact", "", "pairs"}); }},
-  {"friction of a pair with a thread", "...y...", [](const Model& m, Places& out) {
-     if (m.contact() && std::any_of(m.contact()->pairs.begin(), m.contact()->pairs.end(),
-                                    [](const FrictionPair& p) { return p.a.beam.valid() || p.b.beam.valid(); }))
-       out.push_back({"contact", "", "pairs"}); }},
+     of_pairs(m, out, [](const SurfacePair& p) { return p.terms.friction && !names_beam(p) && !names_kind(p); }); }},
+  {"friction of a pair with a beam", ".yyy...", [](const Model& m, Places& out) {
+     of_pairs(m, out, [](const SurfacePair& p) { return p.terms.friction && names_beam(p) && !names_kind(p); }); }},
+  {"pair of surfaces", ".yy....", [](const Model& m, Places& out) { of_pairs(m, out, names_kind); }},
+  {"restitution of a pair", ".yo....", [](const Model& m, Places& out) {
+     of_pairs(m, out, [](const SurfacePair& p) { return p.terms.restitution.has_value(); }); }},
+  {"pair that gives", ".yy....", [](const Model& m, Places& out) {
+     of_pairs(m, out, [](const SurfacePair& p) { return p.terms.stiffness.has_value(); }); }},
+  {"damping of a pair that gives", ".yo....", [](const Model& m, Places& out) {
+     of_pairs(m, out, [](const SurfacePair& p) { return p.terms.damping.value_or(0) > 0; }); }},
+  {"pair told whether it touches", ".yy....", [](const Model& m, Places& out) {
+     of_pairs(m, out, [](const SurfacePair& p) { return p.collide.has_value(); }); }},
+  {"body that touches nothing", ".yy....", [](const Model& m, Places& out) {
+     of_bodies(m, out, "collide", [](const Body& b) { return !b.collide; }); }},
+  {"restitution of a body", ".yo....", [](const Model& m, Places& out) {
+     of_bodies(m, out, "restitution", [](const Body& b) { return b.restitution.has_value(); }); }},
+  {"friction of a surface", ".yy....", [](const Model& m, Places& out) {
+     of_surfaces(m, out, [](const TouchTerms& t) { return t.friction.has_value(); }); }},
+  {"restitution of a surface", ".yo....", [](const Model& m, Places& out) {
+     of_surfaces(m, out, [](const TouchTerms& t) { return t.restitution.has_value(); }); }},
+  {"surface that gives", ".yy....", [](const Model& m, Places& out) {
+     of_surfaces(m, out, [](const TouchTerms& t) { return t.stiffness.has_value(); }); }},
+  {"damping of a surface that gives", ".yo....", [](const Model& m, Places& out) {
+     of_surfaces(m, out, [](const TouchTerms& t) { return t.damping.value_or(0) > 0; }); }},
   {"threads that do not touch each other", "...y.o.", [](const Model& m, Places& out) {
      if (m.contact() && !m.contact()->self) out.push_back({"contact", "", "self"}); }},
 
@@ -466,7 +502,7 @@ const Feature table[] = {
   {"probe of a section: tension, curvature, twist, moment, torque", "yyyyy..", of_probes<Told::section>, Told::section},
   {"probe of the force in a section", "yyy....", of_probes<Told::section_force>, Told::section_force},
   {"probe of contact: count, overlap", ".yyy.y.", of_probes<Told::contact>, Told::contact},
-  {"probe of what touches a body: force, slip", ".yy....", of_probes<Told::touch>, Told::touch},
+  {"probe of what touches a body: force, slip, places, depth", ".yy....", of_probes<Told::touch>, Told::touch},
 };
 // clang-format on
 

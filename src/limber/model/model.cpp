@@ -115,10 +115,13 @@ void reorder(ModelParts& parts) {
     for (Attachment& a : r.from) fix_body(a.body);
     for (Attachment& a : r.to) fix_body(a.body);
   }
-  for (Probe& p : parts.probes) fix_body(p.at.body), fix_joint(p.joint);
+  for (Probe& p : parts.probes) {
+    fix_body(p.at.body), fix_joint(p.joint);
+    if (p.against) fix_body(p.against->body);
+  }
   for (Controller& c : parts.controllers) fix_joint(c.joint);
   if (parts.contact)
-    for (FrictionPair& p : parts.contact->pairs) fix_body(p.a.body), fix_body(p.b.body);
+    for (SurfacePair& p : parts.contact->pairs) fix_body(p.a.body), fix_body(p.b.body);
 }
 
 }  // namespace
@@ -152,7 +155,7 @@ const char* to_string(Combine combine) {
   return names[static_cast<int>(combine)];
 }
 
-double friction_between(double a, double b, Combine combine) {
+double combined(double a, double b, Combine combine) {
   switch (combine) {
     case Combine::minimum:
       return std::min(a, b);
@@ -166,14 +169,68 @@ double friction_between(double a, double b, Combine combine) {
   return std::sqrt(a * b);
 }
 
-double Model::friction_of(const Surface& a, const Surface& b) const {
+namespace {
+
+void take(std::optional<double>& into, const std::optional<double>& from) {
+  if (!into) into = from;
+}
+void take(TouchTerms& into, const TouchTerms& from) {
+  take(into.friction, from.friction), take(into.restitution, from.restitution);
+  take(into.stiffness, from.stiffness), take(into.damping, from.damping);
+}
+
+std::span<const int> kinds_of(const ModelParts& parts, const Surface& s) {
+  if (s.beam.valid()) return parts.beams[s.beam.value].surfaces;
+  if (s.body.valid()) return parts.bodies[s.body.value].surfaces;
+  if (s.plane >= 0) return parts.contact->planes[s.plane].surfaces;
+  return {};
+}
+
+bool means(const ModelParts& parts, const Surface& named, const Surface& s) {
+  if (named.kind >= 0) return std::ranges::count(kinds_of(parts, s), named.kind) > 0;
+  return named.body == s.body && named.beam == s.beam && (named.plane < 0 || named.plane == s.plane);
+}
+
+TouchTerms own_terms(const ModelParts& parts, const Surface& s) {
+  TouchTerms out;
+  if (s.body.valid() && !s.beam.valid()) {
+    const Body& body = parts.bodies[s.body.value];
+    out.friction = body.friction, out.restitution = body.restitution;
+  }
+  for (const int k : kinds_of(parts, s)) take(out, parts.surfaces[k].terms);
+  take(out.friction, parts.contact->friction), take(out.restitution, parts.contact->restitution);
+  return out;
+}
+
+// Two that give: one spring behind the other; the rates of both share as their ways do.
+void put_behind(const TouchTerms& a, const TouchTerms& b, TouchTerms& out) {
+  if (out.stiffness || !(a.stiffness || b.stiffness)) return;
+  if (!a.stiffness || !b.stiffness) return take(out, a.stiffness ? a : b);
+  const double sum = *a.stiffness + *b.stiffness;
+  out.stiffness = *a.stiffness * *b.stiffness / sum;
+  take(out.damping, (*b.stiffness * a.damping.value_or(0) + *a.stiffness * b.damping.value_or(0)) / sum);
+}
+
+}  // namespace
+
+TouchLaw Model::touch_law(const Surface& a, const Surface& b) const {
   const Contact& c = *parts_.contact;
-  for (const FrictionPair& p : c.pairs)
-    if ((p.a == a && p.b == b) || (p.a == b && p.b == a)) return p.friction;
-  const auto own = [&](const Surface& s) {
-    return s.body.valid() ? parts_.bodies[s.body.value].friction.value_or(c.friction) : c.friction;
-  };
-  return friction_between(own(a), own(b), c.combine);
+  TouchTerms terms;
+  TouchLaw out;
+  for (const SurfacePair& p : c.pairs) {
+    if (!(means(parts_, p.a, a) && means(parts_, p.b, b)) &&
+        !(means(parts_, p.a, b) && means(parts_, p.b, a)))
+      continue;
+    take(terms, p.terms);
+    if (!out.collide) out.collide = p.collide;
+  }
+  const TouchTerms one = own_terms(parts_, a), other = own_terms(parts_, b);
+  take(terms.friction, combined(*one.friction, *other.friction, c.combine));
+  take(terms.restitution, std::max(*one.restitution, *other.restitution));
+  put_behind(one, other, terms);
+  out.friction = *terms.friction, out.restitution = *terms.restitution;
+  out.stiffness = terms.stiffness.value_or(0), out.damping = terms.damping.value_or(0);
+  return out;
 }
 
 Told Probe::told() const {

@@ -21,6 +21,15 @@
 
 namespace limber {
 
+// What touches: a body, a beam, the world with its planes or one of them, or all that have a kind of surface.
+struct Surface {
+  BodyId body = world;
+  BeamId beam{};
+  int plane = -1;  // of Contact::planes; −1: of the world all
+  int kind = -1;   // of ModelParts::surfaces; then nothing else counts
+  bool operator==(const Surface&) const = default;
+};
+
 // What to write down at every frame: probe "finger.tip.position" and its like.
 struct Probe {
   std::string name;  // column name without the component
@@ -33,9 +42,11 @@ struct Probe {
   TieId tie;
   CouplingId coupling;
   CableId cable;
-  int guide = -1;  // of its route: behind it; −1: where it begins
-  BeamId beam;     // whose root is meant; of links also the beam that was cut into them, as written, …
-  double s = 0;    // … and where along it, for its sections
+  int guide = -1;                  // of its route: behind it; −1: where it begins
+  BeamId touching;                 // what touches: of this beam, as written, instead of the body of `at`, …
+  std::optional<Surface> against;  // … and only by this body or beam; the world: what stands still of planes
+  BeamId beam;   // whose root is meant; of links also the beam that was cut into them, as written, …
+  double s = 0;  // … and where along it, for its sections
   LoadId load;
   Told told() const;  // what a method must know to tell it
 };
@@ -46,6 +57,7 @@ struct Plane {
   std::string name;
   Vec3 at = Vec3::Zero(),
        normal = Vec3::UnitZ();  // the solid lies on the side that the normal points away from
+  std::vector<int> surfaces{};  // of ModelParts::surfaces
 };
 
 // How the coefficients of two surfaces that differ make one; two equal ones keep theirs. geometric: the root
@@ -54,17 +66,31 @@ enum class Combine : std::uint8_t { geometric, minimum, maximum, average };
 inline constexpr Combine all_combines[] = {Combine::geometric, Combine::minimum, Combine::maximum,
                                            Combine::average};
 const char* to_string(Combine combine);
-double friction_between(double a, double b, Combine combine = Combine::geometric);
+double combined(double a, double b, Combine combine = Combine::geometric);
 
-// What touches: a body, a beam, or the world with its planes.
-struct Surface {
-  BodyId body = world;
-  BeamId beam{};
-  bool operator==(const Surface&) const = default;
+// How something touches, as far as it is said.
+struct TouchTerms {
+  std::optional<double> friction;     // Coulomb's coefficient
+  std::optional<double> restitution;  // speed of parting over speed of approach, 0 … 1
+  std::optional<double> stiffness;    // [N/m] of every place that touches; none: it is hard
+  std::optional<double> damping;      // [N·s/m] beside a stiffness
 };
-struct FrictionPair {
+// Terms under a name: bodies, beams and planes have them as `surfaces`, the first that says something counts.
+struct SurfaceKind {
+  std::string name;
+  TouchTerms terms;
+};
+// Two that touch on terms of their own, or not at all. One pair after the other is asked.
+struct SurfacePair {
   Surface a, b;
-  double friction = 0;
+  TouchTerms terms;
+  std::optional<bool> collide;  // true: although a joint is between them
+};
+// What two have on each other.
+struct TouchLaw {
+  double friction = 0, restitution = 0;
+  double stiffness = 0, damping = 0;  // stiffness 0: hard
+  std::optional<bool> collide;
 };
 
 struct Contact {
@@ -73,13 +99,14 @@ struct Contact {
   std::vector<Plane> planes;
   double restitution = 0;  // of bodies: speed of parting over speed of approach, 0 … 1
   Combine combine = Combine::geometric;
-  std::vector<FrictionPair> pairs{};  // with coefficients of their own
+  std::vector<SurfacePair> pairs{};
 };
 
 struct ModelParts {
   std::string title;
   std::vector<Material> materials;
   std::vector<Section> sections;
+  std::vector<SurfaceKind> surfaces;
   std::vector<Body> bodies;
   std::vector<Joint> joints;
   std::vector<Drive> drives;
@@ -136,6 +163,7 @@ class Model {
   const std::string& title() const { return parts_.title; }
   std::span<const Material> materials() const { return parts_.materials; }
   std::span<const Section> sections() const { return parts_.sections; }
+  std::span<const SurfaceKind> surfaces() const { return parts_.surfaces; }
   std::span<const Body> bodies() const { return parts_.bodies; }
   std::span<const Joint> joints() const { return parts_.joints; }  // joints()[i].child is BodyId{i}
   std::span<const Drive> drives() const { return parts_.drives; }
@@ -171,8 +199,9 @@ class Model {
 
   // Poses of all bodies in the world at t = 0: where the joints' given motions begin, or their positions say.
   std::vector<Pose> initial_poses() const;
-  // Of contact: the coefficient that two surfaces have on each other, by a pair of their own or by the rule.
-  double friction_of(const Surface& a, const Surface& b) const;
+  // Of contact: what two have on each other, by pairs of their own or by the rule. Neither is a kind.
+  TouchLaw touch_law(const Surface& a, const Surface& b) const;
+  double friction_of(const Surface& a, const Surface& b) const { return touch_law(a, b).friction; }
 
  private:
   ModelParts parts_;

@@ -427,22 +427,50 @@ class Checker {
     if (!(parts_.contact->restitution >= 0 && parts_.contact->restitution <= 1))
       add("scene", "", "contact.restitution",
           fmt::format("must lie within 0…1, got {:.6g}", parts_.contact->restitution));
-    for (const Plane& p : parts_.contact->planes)
+    for (const Plane& p : parts_.contact->planes) {
       if (!(p.normal.norm() > 1e-9) || !p.at.allFinite())
         add("scene", "", "contact.planes", "a plane needs a finite place and a normal that is not zero");
+      check_surfaces("contact", "", p.surfaces);
+    }
     check_pairs(parts_.contact->pairs);
   }
 
-  void check_pairs(const std::vector<FrictionPair>& pairs) {
+  void check_surfaces(const char* kind, const std::string& name, const std::vector<int>& surfaces) {
+    for (const int k : surfaces)
+      if (k < 0 || k >= int(parts_.surfaces.size()))
+        add(kind, name, "surfaces", "refers to a surface that does not exist");
+  }
+
+  void check_terms(const char* kind, const std::string& name, const TouchTerms& t) {
+    non_negative(kind, name, "friction", t.friction.value_or(0));
+    if (const double e = t.restitution.value_or(0); !(e >= 0 && e <= 1))
+      add(kind, name, "restitution", fmt::format("must lie within 0…1, got {:.6g}", e));
+    if (t.stiffness && !(*t.stiffness > 0 && std::isfinite(*t.stiffness)))
+      add(kind, name, "stiffness", fmt::format("must be positive, got {:.6g}", *t.stiffness));
+    non_negative(kind, name, "damping", t.damping.value_or(0));
+    if (t.damping && !t.stiffness) add(kind, name, "damping", "damps what gives: it goes with a `stiffness`");
+    if (t.restitution && t.stiffness)
+      add(kind, name, "restitution", "what gives comes back by its stiffness and damping: one or the other");
+  }
+
+  void check_pairs(const std::vector<SurfacePair>& pairs) {
     const auto exists = [&](const Surface& s) {
-      return s.body.value < int(parts_.bodies.size()) && s.beam.value < int(parts_.beams.size());
+      return s.body.value < int(parts_.bodies.size()) && s.beam.value < int(parts_.beams.size()) &&
+             s.kind < int(parts_.surfaces.size());
     };
     for (std::size_t i = 0; i < pairs.size(); ++i) {
-      const FrictionPair& p = pairs[i];
-      non_negative("contact", "", "pairs", p.friction);
-      if (!exists(p.a) || !exists(p.b)) add("contact", "", "pairs", "refers to what does not exist");
-      if (p.a == p.b && !p.a.beam.valid())
+      const SurfacePair& p = pairs[i];
+      check_terms("contact", "", p.terms);
+      if (!exists(p.a) || !exists(p.b)) {
+        add("contact", "", "pairs", "refers to what does not exist");
+        continue;
+      }
+      if (p.a == p.b && !p.a.beam.valid() && p.a.kind < 0)
         add("contact", "", "pairs", "two bodies touch, or a thread and itself: not a body and itself");
+      for (const Surface& s : {p.a, p.b})
+        if (s.body.valid() && s.kind < 0 && !parts_.bodies[s.body.value].collide)
+          add("contact", "", "pairs",
+              fmt::format("\"{}\" touches nothing (`collide: false`)", parts_.bodies[s.body.value].name));
       for (std::size_t k = 0; k < i; ++k)
         if ((pairs[k].a == p.a && pairs[k].b == p.b) || (pairs[k].a == p.b && pairs[k].b == p.a))
           add("contact", "", "pairs", fmt::format("pair {} is given again as pair {}", k + 1, i + 1));
@@ -545,13 +573,16 @@ class Checker {
   void check_probes() {
     std::unordered_set<std::string_view> seen;
     for (const Probe& p : parts_.probes) {
+      // Beams are those of the model as written, which links are not.
+      if (p.against && p.against->body.value >= int(parts_.bodies.size()))
+        add("probe", p.name, "", "refers to what does not exist");
       if (!p.name.empty() && !seen.insert(p.name).second) add("probe", p.name, "", "name is used twice");
       switch (subject_of(p.quantity)) {
         case Subject::place:
           check_attachment("probe", p.name, "", p.at);
           if (is_of_section(p.told()) && !p.at.beam.valid() && !p.beam.valid())
             add("probe", p.name, "", "must lie on a beam");
-          if ((p.told() == Told::momentum || p.told() == Told::touch) &&
+          if ((p.told() == Told::momentum || (p.told() == Told::touch && !p.touching.valid())) &&
               (!p.at.body.valid() || p.at.beam.valid() || !p.at.p.isZero(0)))
             add("probe", p.name, "", "must be of a whole body");
           break;

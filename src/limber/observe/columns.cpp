@@ -106,9 +106,15 @@ Values values_of(const Probe& p, const Source& source) {
     case Quantity::overlap:
       return source.contact().overlap;
     case Quantity::contact_force:
-      return source.touch(p.at.body).force;
+      return source.touch(p).force;
     case Quantity::contact_slip:
-      return source.touch(p.at.body).slip;
+      return source.touch(p).slip;
+    case Quantity::contact_normal:
+      return source.touch(p).normal;
+    case Quantity::contact_places:
+      return source.touch(p).places;
+    case Quantity::contact_depth:
+      return source.touch(p).depth;
     case Quantity::momentum:
       return source.momentum(p.at.body).linear;
     case Quantity::angular_momentum:

@@ -18,7 +18,7 @@ Vec3 Source::acceleration(const Attachment&) const { untold("an acceleration"); 
 Vec3 Source::angular_acceleration(const Attachment&) const { untold("an angular acceleration"); }
 SectionReading Source::section(const Probe&) const { untold("forces of a section"); }
 MomentumReading Source::momentum(BodyId) const { untold("a momentum"); }
-TouchReading Source::touch(BodyId) const { untold("what touches a body"); }
+TouchReading Source::touch(const Probe&) const { untold("what touches a body"); }
 MomentumReading Source::total_momentum() const { untold("the momentum of all"); }
 JointReading Source::joint(JointId) const { untold("a joint"); }
 JointReading Source::closing_joint(LoopId) const { untold("a closing joint"); }

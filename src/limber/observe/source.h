@@ -70,10 +70,13 @@ struct ContactReading {
   double overlap = 0;  // [m] deepest
 };
 
-// Of all that touches a body.
+// Of all that touches a body or a beam, or of what another one does.
 struct TouchReading {
   Vec3 force = Vec3::Zero();  // [N] on it, world axes
   double slip = 0;            // [m/s] the fastest
+  double normal = 0;          // [N] sum of the normal forces
+  int places = 0;
+  double depth = 0;  // [m] the deepest overlap
 };
 
 class Source {
@@ -106,7 +109,7 @@ class Source {
   virtual result::Energy energy() const = 0;
   virtual Ledger ledger() const;
   virtual ContactReading contact() const;
-  virtual TouchReading touch(BodyId id) const;
+  virtual TouchReading touch(const Probe& p) const;
 
   Vec3 point(const Attachment& at) const { return at.on_world() ? at.p : position(at); }
 };

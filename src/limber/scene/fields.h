@@ -105,6 +105,8 @@ void for_each_item(const Fields& scene, std::string_view key, ObjectType type, F
 // The parts of a scene, in the order in which they need each other.
 void read_materials(const Fields& scene);
 void read_sections(const Fields& scene);
+void read_contact_surfaces(const Fields& scene);
+std::vector<int> surfaces_of(const Fields& thing);  // by its key `surfaces`
 void read_bodies(const Fields& scene);
 void read_short_forms(const Fields& scene);
 void hang_joints_on_beams(const Fields& scene);  // those of read_joints() whose parent is a place on a beam

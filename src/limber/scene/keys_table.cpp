@@ -24,6 +24,7 @@ Object scene_object() {
                   .otherwise("[0, 0, -9.81 m/s2]"),
               object_map("materials", T::material, "what beams and bodies are made of"),
               object_map("sections", T::section, "cross-sections of beams"),
+              object_map("surfaces", T::surface, "how what has them touches"),
               object_map("bodies", T::body, "rigid bodies"),
               object_map("joints", T::joint, "joints between bodies; those beyond a tree close loops"),
               object_map("linkages", T::chain, "short form: links in a row"),
@@ -213,6 +214,12 @@ std::vector<Object> body_objects() {
                  quantity("friction", number, "of its surface in contact; two surfaces: root of the product")
                      .with(Range::non_negative)
                      .otherwise("the scene's"),
+                 quantity("restitution", number, "of its surface; of two the larger counts")
+                     .with(Range::fraction)
+                     .otherwise("the scene's"),
+                 names("surfaces", "surface", "what it touches with; the first that says something counts")
+                     .like("[rubber]"),
+                 Key{"collide", Type::boolean, "touches other things"}.otherwise("true"),
              },
              look_keys()}),
        {one_geometry_or_shapes(), {{"density", "material"}, false}, {{"com", "first_moment"}, false}},

@@ -188,6 +188,7 @@ std::vector<Object> beam_objects() {
                      .with(Range::non_negative)
                      .otherwise("0"),
                  object("rest", T::rest, "what it is at ease, where that is not its path"),
+                 names("surfaces", "surface", "what it touches with; the first that says something counts"),
              },
              thread_beam_keys()}),
        {},
@@ -455,7 +456,10 @@ std::vector<Object> load_objects() {
        "A text like `finger.tip.position`, as in the table below, or a mapping that gives it a name.",
        {text("name", "of the column").needed(),
         choice("quantity", quantity_names(), "see the table").needed(),
-        place("on", "for quantities of a place"), refer("joint", "joint", "for quantities of a joint"),
+        place("on", "for quantities of a place; of contact a body or a beam"),
+        refer("against", "body", "of contact: only what this body, beam or world (its planes) does")
+            .otherwise("all that touches"),
+        refer("joint", "joint", "for quantities of a joint"),
         refer("spring", "spring", "for quantities of a spring"),
         refer("rider", "rider", "for the position of a rider"),
         refer("tie", "tie", "for the reaction of a tie"),

@@ -15,6 +15,19 @@ std::vector<Key> thread_beam_keys() {
   };
 }
 
+// Of a surface, or of a pair.
+std::vector<Key> touch_terms() {
+  return {
+      quantity("friction", number, "Coulomb's coefficient").with(Range::non_negative).like("0.8"),
+      quantity("restitution", number, "speed of parting over speed of approach").with(Range::fraction),
+      quantity("stiffness", stiffness,
+               "of every place that touches; without it nothing gives, and nothing overlaps")
+          .with(Range::positive)
+          .like("20 kN/m"),
+      quantity("damping", damping, "beside a stiffness").with(Range::non_negative).like("40 N*s/m"),
+  };
+}
+
 std::vector<Object> thread_objects() {
   using T = ObjectType;
   return {
@@ -51,7 +64,7 @@ std::vector<Object> thread_objects() {
         choice("combine", "geometric minimum maximum average",
                "of two surfaces with frictions that differ; geometric: the root of the product")
             .otherwise("geometric"),
-        object_list("pairs", T::friction_pair, "two that have a friction of their own on each other"),
+        object_list("pairs", T::surface_pair, "two that touch on terms of their own, or not at all"),
         Key{"self", Type::boolean, "threads touch themselves and each other"}.otherwise("true"),
         object_list("planes", T::plane, "solid below a plane"),
         quantity("restitution", number, "of bodies: speed of parting over speed of approach")
@@ -60,26 +73,47 @@ std::vector<Object> thread_objects() {
        {},
        "",
        "contact: {friction: 0.3, planes: [{at: [0, 0, 0], normal: [0, 0, 1]}]}\n"},
-      {T::friction_pair,
-       "friction_pair",
-       "Friction of a pair",
-       "Comes before the frictions of both, however these combine.",
-       {names("between", "body or beam",
-              "two of bodies, beams (method thread) and world, which has the planes; a beam and itself: "
-              "where it "
-              "touches itself")
-            .needed()
-            .like("[cord, drum]"),
-        quantity("friction", number, "Coulomb's coefficient").needed().with(Range::non_negative)},
-       {},
+      {T::surface,
+       "surface",
+       "A surface",
+       "A name for what bodies, beams and planes touch with: their `surfaces`. Of two that touch, frictions "
+       "combine as [contact](#contact) says, the larger restitution counts, and what gives (`stiffness`) is "
+       "one "
+       "spring behind the other. Pairs name them too.",
+       touch_terms(),
+       {{{"stiffness", "restitution"}, false}},
        "",
-       "contact: {friction: 0.3, pairs: [{between: [cord, drum], friction: 0.1}]}\n"},
+       "surfaces:\n"
+       "  rubber: {friction: 1, stiffness: 20 kN/m, damping: 40 N*s/m}\n"
+       "  ice: {friction: 0.02}\n"
+       "bodies:\n  wheel: {cylinder: {radius: 30 cm, length: 10 cm}, surfaces: [rubber]}\n"},
+      {T::surface_pair,
+       "surface_pair",
+       "A pair of surfaces",
+       "Comes before what both say, however that combines. Of several pairs that mean the same two the first "
+       "that says something counts.",
+       join({{names("between", "body, beam or surface",
+                    "two of bodies, beams, surfaces and world, which has the planes; a beam and itself: "
+                    "where it touches itself; a surface and itself: all that have it")
+                  .needed()
+                  .like("[cord, drum]")},
+             touch_terms(),
+             {Key{"collide", Type::boolean,
+                  "whether they touch. false: they pass through each other; true: although a joint, tie or "
+                  "loop is between them, or they overlap at the start"}
+                  .otherwise("true, but where something joins them")}}),
+       {{{"stiffness", "restitution"}, false}},
+       "",
+       "contact:\n"
+       "  friction: 0.3\n"
+       "  pairs: [{between: [cord, drum], friction: 0.1}, {between: [leg, leg], collide: false}]\n"},
       {T::plane,
        "plane",
        "A plane",
        "",
        {vector("at", length, "a point of it").otherwise("[0, 0, 0]"),
-        axis("normal", "away from the solid").otherwise("[0, 0, 1]")},
+        axis("normal", "away from the solid").otherwise("[0, 0, 1]"),
+        names("surfaces", "surface", "what it touches with; the first that says something counts")},
        {},
        "",
        ""},

@@ -220,6 +220,7 @@ void read_beams(const Fields& scene) {
     if (fields.has("stretch")) beam.stretch = fields.boolean("stretch");
     beam.damping = fields.quantity("damping", 0);
     beam.rest = read_rest(fields);
+    beam.surfaces = surfaces_of(fields);
     read_thread(fields, beam);
     if (!reader.claim_entities(6.0 * beam.elements, fields.mark("elements"), fields.path("elements"))) return;
     reader.remember("beam", name, fields.self(), fields.mark(), fields.path());

@@ -284,6 +284,9 @@ void read_bodies(const Fields& scene) {
     body.linear_drag = fields.quantity("linear_drag", 0);
     body.angular_drag = fields.quantity("angular_drag", 0);
     body.friction = fields.quantity("friction");
+    body.restitution = fields.quantity("restitution");
+    body.surfaces = surfaces_of(fields);
+    if (fields.has("collide")) body.collide = fields.boolean("collide");
     read_points(fields, body);
     Reader::BodyExtra extra;
     extra.written = fields.pose();

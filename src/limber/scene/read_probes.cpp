@@ -87,16 +87,41 @@ bool resolve_support(const Reader& reader, std::string_view name, Probe& probe, 
   return found == 1;
 }
 
+// A body or a beam.
+std::optional<Surface> find_touching(const Reader& reader, std::string_view name) {
+  if (const auto beam = reader.beam_names.find(name); beam != reader.beam_names.end())
+    return Surface{.beam = BeamId{beam->second}};
+  if (const auto body = reader.find_body(name)) return Surface{.body = *body};
+  return {};
+}
+
+// "box", "finger" (a beam), "box.floor", "box.world": what touches, and by what.
+bool resolve_touch(const Reader& reader, std::string_view subject, Probe& probe, std::string& note) {
+  int hits = 0;
+  const auto take = [&](const Surface& who, std::optional<Surface> by) {
+    if (++hits > 1) note = "several readings: write {name: …, quantity: …, on: …, against: …}";
+    probe.at = {}, probe.at.body = who.body, probe.touching = who.beam, probe.against = by;
+  };
+  if (const auto who = find_touching(reader, subject)) take(*who, {});
+  for (std::size_t dot = subject.find('.'); dot != std::string_view::npos; dot = subject.find('.', dot + 1)) {
+    const auto who = find_touching(reader, subject.substr(0, dot));
+    const std::string_view other = subject.substr(dot + 1);
+    const auto by = other == "world" ? Surface{} : find_touching(reader, other);
+    if (who && by) take(*who, by);
+  }
+  return hits == 1;
+}
+
 // Fills the probe if `subject` names something that has this quantity.
 bool resolve(const Reader& reader, const QuantityInfo& row, std::string_view subject, Probe& probe,
              std::string& note) {
   probe.quantity = row.quantity;
   switch (subject_of(row.told)) {
     case Subject::place: {
+      if (row.told == Told::touch) return resolve_touch(reader, subject, probe, note);
       const auto at = reader.find_place(subject, note);
       if (at) probe.at = *at;
-      if (row.told == Told::momentum || row.told == Told::touch)
-        return at && at->body.valid() && at->p.isZero(0);
+      if (row.told == Told::momentum) return at && at->body.valid() && at->p.isZero(0);
       if (!is_of_section(row.told)) return at.has_value();
       note.clear();
       return at && at->beam.valid();
@@ -243,6 +268,25 @@ void read_text_probe(Reader& reader, const Node& node, const Path& path) {
   reader.error(node, path, note);
 }
 
+// Of a mapping: who touches, and by what.
+bool read_touch(const Fields& fields, Probe& probe) {
+  const auto named = [&](const char* key, bool world_too) -> std::optional<Surface> {
+    const Node& node = fields.node(key);
+    if (node.is_scalar() && world_too && node.text == "world") return Surface{};
+    if (node.is_scalar())
+      if (const auto found = find_touching(fields.reader, node.text)) return found;
+    fields.error(key, fmt::format("there is no body or beam {}{}",
+                                  node.is_scalar() ? quoted(node.text) : describe(node),
+                                  fields.reader.suggest_body(node.text)));
+    return {};
+  };
+  const auto who = named("on", false);
+  if (fields.has("against")) probe.against = named("against", true);
+  if (!who || (fields.has("against") && !probe.against)) return false;
+  probe.at.body = who->body, probe.touching = who->beam;
+  return true;
+}
+
 void read_probe_object(Reader& reader, const Node& node, const Path& path) {
   const Fields fields(reader, node, ObjectType::probe, path, node.mark);
   Probe probe;
@@ -268,6 +312,8 @@ void read_probe_object(Reader& reader, const Node& node, const Path& path) {
                             : fmt::format("this quantity needs the key \"{}\"", keys_of(subject)));
   if (fields.has("guide") && subject != Subject::cable)
     return fields.error("guide", "does not fit the quantity");
+  if (fields.has("against") && row.told != Told::touch)
+    return fields.error("against", "does not fit the quantity");
   if (subject == Subject::cable) {
     const Node& name = fields.node("cable");
     if (!name.is_scalar() || !resolve_cable(reader, name.text, probe) || probe.guide >= 0)
@@ -280,6 +326,8 @@ void read_probe_object(Reader& reader, const Node& node, const Path& path) {
     if (of_guide && probe.guide < 0) return reader.error(fields.mark(), path, "say at which guide");
     if (!of_guide && row.quantity != Quantity::cable_tension && probe.guide >= 0)
       return fields.error("guide", "does not fit the quantity");
+  } else if (row.told == Told::touch) {
+    if (!read_touch(fields, probe)) return;
   } else if (subject == Subject::place) {
     const auto at = fields.place("on");
     if (!at) return;

@@ -49,48 +49,4 @@ PolylinePath spline_through(const std::vector<Vec3>& points) {
   return out;
 }
 
-namespace {
-
-// A body, a beam or the world, by its name.
-std::optional<Surface> read_surface(const Fields& pair, const Node& node, const Path& path) {
-  Reader& reader = pair.reader;
-  if (node.is_scalar())
-    if (const auto beam = reader.beam_names.find(node.text); beam != reader.beam_names.end())
-      return Surface{world, BeamId{beam->second}};
-  if (const auto body = reader.body(node, path)) return Surface{*body, {}};
-  return {};
-}
-
-void read_pair(const Fields& pair, Contact& contact) {
-  if (!pair.has("between")) return;
-  const Node& names = pair.node("between");
-  const Path path = pair.path("between");
-  if (!names.is_sequence() || names.items.size() != 2)
-    return pair.error("between", "expected two names, such as [cord, drum]");
-  const auto a = read_surface(pair, *names.items[0], {&path, {}, 0}),
-             b = read_surface(pair, *names.items[1], {&path, {}, 1});
-  if (a && b) contact.pairs.push_back({*a, *b, pair.quantity("friction", 0)});
-}
-
-}  // namespace
-
-void read_contact(const Fields& scene) {
-  if (!scene.has("contact")) return;
-  Reader& reader = scene.reader;
-  const Fields fields(reader, scene.node("contact"), ObjectType::contact, scene.path("contact"),
-                      scene.mark("contact"));
-  Contact contact;
-  contact.friction = fields.quantity("friction", contact.friction);
-  contact.restitution = fields.quantity("restitution", contact.restitution);
-  if (fields.has("self")) contact.self = fields.boolean("self");
-  contact.combine = all_combines[fields.choice("combine", 0)];
-  for_each_item(fields, "pairs", ObjectType::friction_pair,
-                [&](const Fields& pair) { read_pair(pair, contact); });
-  for_each_item(fields, "planes", ObjectType::plane, [&](const Fields& plane) {
-    contact.planes.push_back({"", plane.vector("at"), plane.axis("normal", Vec3::UnitZ())});
-  });
-  reader.remember("contact", "", fields.self(), fields.mark(), fields.path());
-  reader.parts.contact = contact;
-}
-
 }  // namespace limber::scene

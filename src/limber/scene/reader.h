@@ -151,7 +151,7 @@ class Reader {
   };
   std::vector<JointOnBeam> joints_on_beams;
   std::unordered_map<std::string_view, int> body_names, joint_names, beam_names, spring_names, material_names,
-      section_names, rider_names;
+      section_names, surface_names, rider_names;
   bool keeps_places = false;                        // else there are no origins
   std::unordered_map<std::string, Origin> origins;  // by "kind name"
 

@@ -194,6 +194,7 @@ void read_scene(Reader& reader, const Node& written) {
   const Fields scene(reader, root, ObjectType::scene, path, root.mark);
   read_materials(scene);
   read_sections(scene);
+  read_contact_surfaces(scene);
   read_bodies(scene);
   read_short_forms(scene);
   read_joints(scene);

@@ -134,6 +134,7 @@ class Writer {
     line("gravity: " + vector_function(model_.gravity()));
     materials();
     sections();
+    surfaces();
     bodies();
     joints();
     beams();
@@ -228,6 +229,28 @@ class Writer {
     for (const Section& s : model_.sections()) entry(s.name, section_text(s.shape));
   }
 
+  std::string surface_names(const std::vector<int>& kinds) const {
+    std::string out;
+    for (const int k : kinds) out += (out.empty() ? "" : ", ") + model_.surfaces()[k].name;
+    return "[" + out + "]";
+  }
+
+  static void add_terms(Flow& flow, const TouchTerms& t) {
+    if (t.friction) flow.add("friction", number(*t.friction));
+    if (t.restitution) flow.add("restitution", number(*t.restitution));
+    if (t.stiffness) flow.add("stiffness", number(*t.stiffness));
+    if (t.damping) flow.add("damping", number(*t.damping));
+  }
+
+  void surfaces() {
+    if (!model_.surfaces().empty()) line("surfaces:");
+    for (const SurfaceKind& s : model_.surfaces()) {
+      Flow flow;
+      add_terms(flow, s.terms);
+      entry(s.name, flow.str());
+    }
+  }
+
   void bodies() {
     if (!model_.bodies().empty()) line("bodies:");
     for (const Body& b : model_.bodies()) {
@@ -244,6 +267,9 @@ class Writer {
       flow.add_if(b.linear_drag != 0, "linear_drag", number(b.linear_drag));
       flow.add_if(b.angular_drag != 0, "angular_drag", number(b.angular_drag));
       if (b.friction) flow.add("friction", number(*b.friction));
+      if (b.restitution) flow.add("restitution", number(*b.restitution));
+      flow.add_if(!b.surfaces.empty(), "surfaces", surface_names(b.surfaces));
+      flow.add_if(!b.collide, "collide", "false");
       entry(b.name, flow.str());
     }
   }
@@ -338,8 +364,12 @@ class Writer {
     if (!model_.contact()) return;
     std::string planes;
     for (const Plane& p : model_.contact()->planes)
-      planes +=
-          (planes.empty() ? "" : ", ") + Flow().add("at", vector(p.at)).add("normal", vector(p.normal)).str();
+      planes += (planes.empty() ? "" : ", ") +
+                Flow()
+                    .add("at", vector(p.at))
+                    .add("normal", vector(p.normal))
+                    .add_if(!p.surfaces.empty(), "surfaces", surface_names(p.surfaces))
+                    .str();
     line("contact: " +
          Flow()
              .add("friction", number(model_.contact()->friction))
@@ -352,16 +382,20 @@ class Writer {
              .str());
   }
 
+  std::string surface_name(const Surface& s) const {
+    if (s.kind >= 0) return model_.surfaces()[s.kind].name;
+    return s.beam.valid() ? model_[s.beam].name : body_name(s.body);
+  }
+
   std::string pairs_text() const {
-    const auto name = [&](const Surface& s) {
-      return s.beam.valid() ? model_[s.beam].name : body_name(s.body);
-    };
     std::string out;
-    for (const FrictionPair& p : model_.contact()->pairs)
-      out += (out.empty() ? "" : ", ") + Flow()
-                                             .add("between", fmt::format("[{}, {}]", name(p.a), name(p.b)))
-                                             .add("friction", number(p.friction))
-                                             .str();
+    for (const SurfacePair& p : model_.contact()->pairs) {
+      Flow flow;
+      flow.add("between", fmt::format("[{}, {}]", surface_name(p.a), surface_name(p.b)));
+      add_terms(flow, p.terms);
+      if (p.collide) flow.add("collide", *p.collide ? "true" : "false");
+      out += (out.empty() ? "" : ", ") + flow.str();
+    }
     return "[" + out + "]";
   }
 
@@ -387,6 +421,7 @@ class Writer {
                 .add_if(b.planar, "planar", "true")
                 .add_if(b.stretch.has_value(), "stretch", b.stretch.value_or(false) ? "true" : "false")
                 .add_if(b.rest.has_value(), "rest", b.rest ? rest_text(*b.rest) : "")
+                .add_if(!b.surfaces.empty(), "surfaces", surface_names(b.surfaces))
                 .add_if(b.root != Hold::clamped, "root", to_string(b.root))
                 .add_if(!b.clamps.empty(), "clamps", clamps_text(b))
                 .add_if(b.straight, "straight", "true")
@@ -568,7 +603,9 @@ class Writer {
     for (const Probe& p : model_.probes()) {
       Flow flow;
       flow.add("name", text_scalar(p.name)).add("quantity", info_of(p.quantity).name);
-      if (subject_of(p.quantity) == Subject::place) flow.add("on", place(p.at));
+      if (subject_of(p.quantity) == Subject::place && !p.touching.valid()) flow.add("on", place(p.at));
+      if (p.touching.valid()) flow.add("on", model_[p.touching].name);
+      if (p.against) flow.add("against", surface_name(*p.against));
       if (p.joint.valid()) flow.add("joint", model_[p.joint].name);
       if (p.loop.valid()) flow.add("joint", model_.loops()[p.loop.value].name);
       if (p.spring.valid()) flow.add("spring", model_.springs()[p.spring.value].name);
