@@ -22,7 +22,7 @@ const Bad table[] = {
     {"limber: 1\nbodies: {a: {sphere: 1, collide: false}, b: {sphere: 1}}\ncontact: {pairs: [{between: [a, b], friction: 1}]}\n",
      "3:18: contact.pairs: \"a\" touches nothing (`collide: false`)"},
     {"limber: 1\nsurfaces: {a: {friction: 1}}\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\ncontact: {pairs: [{between: [a, b], friction: 1}]}\n",
-     "4:29: contact.pairs[0].between[0]: \"a\" is a surface, and a body too: give one of them another name"},
+     "4:30: contact.pairs[0].between[0]: \"a\" is a surface, and a body too: give one of them another name"},
     {"limber: 1\nbodies: {a: {sphere: 1}, b: {sphere: 1}}\ncontact: {}\nprobes: [a.c.contact.force]\n",
      "4:10: probes[0]: nothing called \"a.c\" has a contact.force"},
     {"limber: 1\nbodies:\n\ta: 1\n",

@@ -328,7 +328,7 @@ TEST(WriteYaml, ThreadsComeBack) {
 
 TEST(WriteYaml, SurfacesComeBackAsTheyWere) {
   round_trip(parse_text(
-      "limber: 1\nmaterials: {m: {E: 1 GPa, density: 1000}}\nsections: {c: {circle: 1 cm}}\n"
+      "materials: {m: {E: 1 GPa, density: 1000}}\nsections: {c: {circle: 1 cm}}\n"
       "surfaces:\n  rubber: {friction: 0.9, stiffness: 2 kN/m, damping: 3}\n  ice: {friction: 0.02, "
       "restitution: "
       "0.4}\n  plain: {}\n"

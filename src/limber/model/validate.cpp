@@ -422,6 +422,14 @@ class Checker {
   }
 
   void check_contact() {
+    check_names(parts_.surfaces, "surface");
+    for (const SurfaceKind& k : parts_.surfaces) check_terms("surface", k.name, k.terms);
+    for (const Body& b : parts_.bodies) {
+      check_surfaces("body", b.name, b.surfaces);
+      if (const double e = b.restitution.value_or(0); !(e >= 0 && e <= 1))
+        add("body", b.name, "restitution", fmt::format("must lie within 0…1, got {:.6g}", e));
+    }
+    for (const Beam& b : parts_.beams) check_surfaces("beam", b.name, b.surfaces);
     if (!parts_.contact) return;
     non_negative("scene", "", "contact.friction", parts_.contact->friction);
     if (!(parts_.contact->restitution >= 0 && parts_.contact->restitution <= 1))
