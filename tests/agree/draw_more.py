@@ -68,6 +68,23 @@ def toy(rng):
     return {kind: draw_beams.tetrahedron(0.05)[kind]}
 
 
+def add_surfaces(rng, scene):
+    """What toys and planes touch with; a pair on terms of its own. Forces jump where things hit: they are no probes here."""
+    terms = {"friction": rng.uniform(0, 1)}
+    if some(rng, 0.5):
+        terms.update(stiffness=rng.uniform(1e3, 1e4), damping=rng.uniform(0, 20))
+    elif some(rng, 0.5):
+        terms["restitution"] = rng.uniform(0, 0.8)
+    scene["surfaces"] = {"mat": terms}
+    scene["bodies"]["toy0"]["surfaces"] = ["mat"]
+    if some(rng, 0.5):
+        scene["contact"]["planes"][0]["surfaces"] = ["mat"]
+    if some(rng, 0.3):
+        scene["contact"]["pairs"] = [{"between": [rng.choice(["mat", "toy0"]), "world"], "friction": rng.uniform(0, 1)}]
+    if "toy1" in scene["bodies"] and some(rng, 0.2):
+        scene["bodies"]["toy1"]["collide"] = False
+
+
 def touching(rng, question):
     """An arm, and bodies that fall on ground and on each other."""
     takes = Takes(question)
@@ -99,6 +116,8 @@ def touching(rng, question):
         scene["bodies"]["ground"] = {"fixed": True, "at": [1, 0, 0], "height_field": {"size": [2, 2], "rows": heights}}
     if some(rng, 0.3):
         scene["contact"]["restitution"] = rng.uniform(0, 0.8)
+    if question == "run articulated" and some(rng, 0.4):
+        add_surfaces(rng, scene)
     scene["joints"] = dict(scene["joints"])
     finish(rng, scene, takes)
     scene["run"].get("rom", {}).pop("modes", None)

@@ -18,6 +18,7 @@ KEYS = {
     "materials": {"E": STRESS, "G": STRESS, "nu": NUMBER, "density": DENSITY, "yield": STRESS, "strength": STRESS,
                   "rate": RATE, "stress": STRESS, "exponent": NUMBER},
     "sections": {"circle": LENGTH, "tube": LENGTH, "rectangle": LENGTH, "ellipse": LENGTH, "polygon": LENGTH},
+    "surfaces": {"friction": NUMBER, "restitution": NUMBER, "stiffness": STIFFNESS, "damping": DAMPING},
     "bodies": {"box": LENGTH, "sphere": LENGTH, "cylinder": LENGTH, "capsule": LENGTH, "at": LENGTH, "com": LENGTH,
                "points": LENGTH, "rotate": NUMBER, "mass": MASS, "density": DENSITY, "inertia": (2, 1, 0),
                "linear_drag": DAMPING, "angular_drag": (2, 1, -1), "velocity": SPEED, "angular_velocity": RATE,
@@ -65,7 +66,7 @@ FUNCTIONS = {"gravity", "position", "force", "moment", "force_per_length", "velo
 QUANTITIES = {"position": LENGTH, "velocity": SPEED, "rotation": NUMBER, "angular_velocity": RATE, "spring_length": LENGTH,
               "spring_tension": FORCE, "cable_length": LENGTH, "cable_tension": FORCE, "cable_wrap": NUMBER, "cable_slip": LENGTH,
               "winch_power": (2, 1, -3), "energy": (2, 1, -2), "tension": FORCE, "curvature": (-1, 0, 0), "twist": (-1, 0, 0),
-              "rider_position": LENGTH, "bending_moment": TORQUE, "torque": TORQUE, "contact_count": NUMBER, "overlap": LENGTH,
+              "rider_position": LENGTH, "bending_moment": TORQUE, "torque": TORQUE, "contact_count": NUMBER, "overlap": LENGTH, "contact_force": FORCE,
               "acceleration": (1, 0, -2), "angular_acceleration": (0, 0, -2), "momentum": (1, 1, -1), "angular_momentum": (2, 1, -1),
               "total_momentum": (1, 1, -1), "reaction_force": FORCE, "reaction_torque": TORQUE}
 

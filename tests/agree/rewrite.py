@@ -33,12 +33,12 @@ def denser(scene, rng):
     return Rewritten(out, exact=True, every=2)
 
 
-SECTIONS = ("materials", "sections", "bodies", "joints", *kinds.SHORT_FORMS, "beams", "springs", "couplings", "cables", "bushings", "loops", "ties",
+SECTIONS = ("materials", "sections", "surfaces", "bodies", "joints", *kinds.SHORT_FORMS, "beams", "springs", "couplings", "cables", "bushings", "loops", "ties",
             "loads", "riders", "controllers", "events")
 
 
 # Keys whose text names something.
-NAMING = ("on", "along", "between", "parent", "child", "a", "b", "to", "from", "material", "section", "beam", "joint", "spring",
+NAMING = ("on", "against", "surfaces", "along", "between", "parent", "child", "a", "b", "to", "from", "material", "section", "beam", "joint", "spring",
           "rider", "ends", "coupling", "cable", "pulley", "drive", "load", "controller", *KINDS)
 
 

@@ -7,7 +7,7 @@ import kinds
 
 MOST_TRIES, MOST_SECONDS = 300, 40
 SECTIONS = ("wind", "contact", "changes", "ties", "loads", "springs", "couplings", "cables", "bushings", "loops", "probes", "joints", *kinds.SHORT_FORMS, "beams", "bodies",
-            "materials", "sections")
+            "surfaces", "materials", "sections")
 
 
 def shrunk(machine, family, case, why, families, verdict):

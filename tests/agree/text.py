@@ -7,10 +7,10 @@ import json
 
 import kinds
 
-ORDER = ("title", "gravity", "parameters", "materials", "sections", "bodies", "joints", *kinds.SHORT_FORMS, "beams", "springs",
+ORDER = ("title", "gravity", "parameters", "materials", "sections", "surfaces", "bodies", "joints", *kinds.SHORT_FORMS, "beams", "springs",
          "couplings", "cables", "bushings", "loops", "ties", "loads", "riders", "wind", "contact", "drives", "motions", "changes", "probes",
          "controllers", "events", "run")
-NAMED = {"parameters", "materials", "sections", "bodies", "joints", *kinds.SHORT_FORMS, "beams", "springs", "couplings", "cables",
+NAMED = {"parameters", "materials", "sections", "surfaces", "bodies", "joints", *kinds.SHORT_FORMS, "beams", "springs", "couplings", "cables",
          "bushings", "loops", "ties", "loads", "riders", "controllers", "events"}
 
 
