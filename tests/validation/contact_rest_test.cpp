@@ -152,5 +152,22 @@ TEST(ContactRest, ReactionsOfJointsKnowWhatIsLeantOn) {
     }
 }
 
+// A servo whose target moves pushes by kd times its rate too, whether something touches or not.
+TEST(ContactRest, AServoThatLeadsIsTheSameWithContact) {
+  const std::string arm =
+      "bodies:\n  arm: {box: [0.4, 0.1, 0.1], mass: 1, at: [0.2, 0, 1]}\n  box: {box: [0.1, 0.1, 0.1], at: "
+      "[2, 0, "
+      "0.05]}\njoints:\n  h: {type: revolute, child: arm, at: [0, 0, 1], axis: [0, 1, 0], drive: {servo: "
+      "{target: "
+      "3*t, kp: 20, kd: 2}}}\n";
+  World touching(arm + "contact: {planes: [{}]}\n");
+  ASSERT_TRUE(solve_static(touching.system, touching.state, touching.w).report.ok());
+  World hinge(
+      "bodies:\n  arm: {box: [0.4, 0.1, 0.1], mass: 1, at: [0.2, 0, 1]}\njoints:\n  h: {type: revolute, "
+      "child: arm, at: [0, 0, 1], axis: [0, 1, 0], drive: {servo: {target: 3*t, kp: 20, kd: 2}}}\n");
+  ASSERT_TRUE(solve_static(hinge.system, hinge.state, hinge.w).report.ok());
+  EXPECT_LT((touching.pose("arm").p - hinge.pose("arm").p).norm(), 1e-7);
+}
+
 }  // namespace
 }  // namespace limber

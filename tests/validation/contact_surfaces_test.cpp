@@ -49,6 +49,21 @@ TEST(SoftSurface, BringsABoxToRestWhereItsWeightSays) {
   EXPECT_NEAR(world.pose("box").p.z(), 0.05 - 2 * g / 20e3, 1e-9);
 }
 
+// Friction acts half-way through the overlap: what steps find is what the exact forces balance.
+TEST(SoftSurface, HoldsABlockOnASlope) {
+  World world(
+      "surfaces:\n  mat: {stiffness: 2 kN/m, damping: 100 N*s/m}\n"
+      "gravity: [-4.905, 0, -8.495709211125344]\nbodies:\n  block: {box: [0.3, 0.2, 0.1], mass: 2, at: [0, 0, "
+      "0.05]}\ncontact: {friction: 0.7, planes: [{surfaces: [mat]}]}\n");
+  const auto rest = articulated::solve_static(world.system, world.state, world.w);
+  ASSERT_TRUE(rest.report.ok()) << rest.report.message;
+  EXPECT_LT(rest.residual, 1e-9);
+  EXPECT_TRUE(rest.stable());
+  Vec3 sum = Vec3::Zero();
+  for (const auto& t : rest.touches) sum += t.a == "\"block\"" ? t.force : Vec3(-t.force);
+  EXPECT_LT((sum - Vec3(9.81, 0, 16.991418422250688)).norm(), 1e-6);
+}
+
 // Damped: λ = k δ + d δ' ≥ 0 for a ball that comes at v₀, by a fine integration beside it.
 TEST(SoftSurface, TakesWhatItsDamperTakes) {
   const double m = 0.5, k = 8e3, d = 12, h = 2e-4;

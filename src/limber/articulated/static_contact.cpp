@@ -49,11 +49,21 @@ std::shared_ptr<const SystemData> frozen(const SystemData& s, double t) {
   ModelParts parts = s.model.parts();
   all_now(parts.gravity);
   if (parts.wind) all_now(parts.wind->velocity);
+  // What gives is not damped: a long step's damper would count as a force of the rest.
+  for (SurfaceKind& surface : parts.surfaces) surface.terms.damping.reset();
+  if (parts.contact)
+    for (SurfacePair& pair : parts.contact->pairs) pair.terms.damping.reset();
   out->model = Model(std::move(parts));
   for (CompiledLoad& load : out->loads) all_now(load.force), all_now(load.moment);
   for (CompiledRider& rider : out->riders) now(rider.position);
+  // A servo's target goes on at its rate: kp (s − q) + kd s' with s' of this time.
   for (CompiledDrive& drive : out->drives)
-    for (TimeFunction& f : drive.drive.target) now(f);
+    for (std::size_t k = 0; k < drive.drive.target.size(); ++k) {
+      TimeFunction& f = drive.drive.target[k];
+      const Drive& d = drive.drive;
+      const bool leads = d.kind == Drive::Kind::servo && d.kp[k] > 0;
+      f = TimeFunction(f.value(t) + (leads ? d.kd[k] / d.kp[k] * f.rate(t) : 0));
+    }
   for (CompiledMotion& motion : out->motions)
     for (TimeFunction& f : motion.position) now(f);
   out->options.integrator = Integrator::implicit_euler;

@@ -296,7 +296,8 @@ bool Stepper::went_in(const Touch& t) const {
 void add_kept_wrenches(const SystemData& s, const std::vector<double>& touching, WorkspaceData& w) {
   for (std::size_t k = 0; k < touching.size(); k += State::touching_width) {
     const double* x = touching.data() + k;
-    const Vec3 at(x[3], x[4], x[5]), force(x[6], x[7], x[8]);
+    // Kept is the place on b; forces act half-way through what overlaps.
+    const Vec3 at = Vec3(x[3], x[4], x[5]) + 0.5 * x[12] * Vec3(x[9], x[10], x[11]), force(x[6], x[7], x[8]);
     for (int side = 0; side < 2; ++side) {
       const BodyId body = s.contacts.solids()[static_cast<std::size_t>(x[side])].body;
       if (!body.valid()) continue;
