@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "limber/chain/ties.h"
+#include "limber/chain/tied_tangent.h"
 #include "limber/math/path.h"
 #include "limber/result/report.h"
 

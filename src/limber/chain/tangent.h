@@ -50,6 +50,17 @@ class Tangent {
 
   int negative() const { return negative_; }  // pivots below zero (symmetric only)
   const std::vector<MovedPivot>& moved() const { return moved_; }
+  // How links turn by the last solution, Ω.
+  const std::vector<Vec3>& turns() const { return omega_; }
+
+  // Of a force f and a moment w about its joint that act on link k, the joint keeps w: K⁻¹ has the part
+  // wᵀ kept(k) w there. What elimination hands to the parent, about the same point, is w − Gᵀw; of what is
+  // right of K⁻¹, where the matrix is not symmetric, w − H w and f + J w.
+  const Mat3& kept(int k) const { return Pi_[k]; }
+  const Mat3& G(int k) const { return G_[k]; }
+  const Mat3& H(int k) const { return H_[k]; }
+  const Mat3& J(int k) const { return J_[k]; }
+  bool general() const { return general_; }
 
  private:
   bool general_ = false;

@@ -1,13 +1,11 @@
 // What holds a chain beyond its root: supports, branches joined to each other, springs between points.
 //
 // A closure is a set of rows φ = 0 with multipliers λ (forces); a spring is a set of rows with a stiffness.
-// Both are few, so the tangent of the bare tree is factored as if they were not there and they enter by a
-// small dense matrix, W = G K⁻¹ Gᵀ + diag(1/κ), κ = ∞ for a closure. The rows of a closure are either
-// positions, φ = u·(x_b − x_a), or directors, φ = Σ w u_a·v_b: both linear in what a dead load would be, so
-// that their second derivative is that of a dead load, −λu at x_b, and needs nothing new in the tangent.
+// The rows of a closure are either positions, φ = u·(x_b − x_a), or directors, φ = Σ w u_a·v_b: both linear
+// in what a dead load would be, so that their second derivative is that of a dead load, −λu at x_b, and needs
+// nothing new in the tangent of the tree (tied_tangent.h).
 #pragma once
 
-#include <Eigen/Core>
 #include <vector>
 
 #include "limber/chain/structure.h"
@@ -56,40 +54,6 @@ class Ties {
   std::vector<Row> rows_, elastic_;
   std::vector<double> gap_, gap_rate_;
   std::vector<Tug> tugs_;
-};
-
-// Tangent and ties together.
-class TiedTangent {
- public:
-  void factor(const Structure& s, const Balance& b, const Ties& ties);
-  // K δ + Gᵀ dλ = t, G δ = −gap; gap of closures' rows, or of all.
-  void solve(const Structure& s, const std::vector<Vec3>& t, const std::vector<double>& gap,
-             std::vector<Vec3>& delta, std::vector<double>& dlambda);
-  int negative() const { return negative_; }     // directions of instability within the closures
-  bool symmetric() const { return symmetric_; }  // else negative() says nothing
-  int redundant() const { return redundant_; }   // rows that hang on others
-
- private:
-  // What a row asks of each joint that turns one of its ends.
-  struct Lever {
-    int link;
-    Vec3 m;
-  };
-  void spread(const Structure& s, const Balance& b, const Row& row, std::vector<Lever>& out) const;
-  static double gather(const std::vector<Lever>& row, const std::vector<Vec3>& delta);
-  double give(const Balance& b, const Row& i, const Row& j) const;
-  void find_meetings(const Structure& s);
-  int meeting(int a, int b) const;  // Links::common() of ends of rows
-
-  Tangent tangent_;
-  std::vector<Row> rows_;
-  int held_ = 0, negative_ = 0, redundant_ = 0;
-  bool symmetric_ = true;
-  std::vector<std::vector<Lever>> G_;
-  std::vector<std::vector<Vec3>> Z_;
-  std::vector<int> ends_, meetings_;  // links that rows end on; (ends × ends) where they meet
-  Eigen::MatrixXd W_inverse_;
-  std::vector<Vec3> scratch_;
 };
 
 }  // namespace limber::chain
