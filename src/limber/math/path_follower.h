@@ -238,14 +238,22 @@ auto PathFollower<Walker>::leave(const Station& before, const Event& e) -> std::
   const auto rank = [&](const Station& s) {
     return std::tuple(s.held, s.d.work * before.d.work < 0 ? 1 : 0, s.negative);
   };
-  for (const Direction& d : ways_out(e))
-    for (double reach = 0.05; reach > 1e-5; reach /= 2) {
-      Station s = walker_.step(e.at.rest, d, reach);
-      if (!s.ok || s.offset > 0.6 * reach) continue;
-      const bool back = walker_.inner(s.d, before.d) < -0.5;
-      if (!back && (!best || rank(s) < rank(*best))) best = std::move(s);
-      break;
-    }
+  // As near as the branch goes that way; farther off where two crossings lie so close that between them no
+  // path has the direction of either.
+  constexpr double near = 0.05, nearest = 1e-5, far = 0.2;
+  const auto step = [&](const Direction& d, double reach) -> std::optional<Station> {
+    Station s = walker_.step(e.at.rest, d, reach);
+    if (!s.ok || s.offset > 0.6 * reach) return std::nullopt;
+    return s;
+  };
+  for (const Direction& d : ways_out(e)) {
+    std::optional<Station> s;
+    for (double reach = near; !s && reach > nearest; reach /= 2) s = step(d, reach);
+    for (double reach = 2 * near; !s && reach <= far; reach *= 2) s = step(d, reach);
+    if (!s) continue;
+    const bool back = walker_.inner(s->d, before.d) < -0.5;
+    if (!back && (!best || rank(*s) < rank(*best))) best = std::move(s);
+  }
   if (best && !leaves_first_ && !(rank(*best) < rank(e.after))) best.reset();
   leaves_first_ = leaves_first_ && !best;
   return best;
@@ -313,6 +321,7 @@ PathReport PathFollower<Walker>::run(Place& rest, const Observer& observer) {
       list = std::move(*found);
     }
     std::optional<Station> branch;
+    double left = 0;  // where it leaves, from `at`
     Station from = at;
     from.s = 0;
     for (std::size_t i = 0; i <= list.size() && !branch; ++i) {
@@ -329,16 +338,19 @@ PathReport PathFollower<Walker>::run(Place& rest, const Observer& observer) {
       if (i == list.size()) break;
       const Event& e = list[i];
       if (e.kind == Kind::bifurcation && met_before(e.at.rest)) return ended("the path closes on itself");
-      if (may_leave && e.kind == Kind::bifurcation) branch = leave(at, e);
+      if (may_leave && e.kind == Kind::bifurcation) branch = leave(at, e), left = e.at.s;
       const Station& goes_on = branch ? *branch : e.after;
-      note(e.at, e.kind, length + e.at.s, goes_on.negative, goes_on.held, branch.has_value());
+      // A crossing at a limit point, left on a branch that turns back with the load, is a limit point of the
+      // way that is gone.
+      const Kind kind = branch && turned(from, *branch) ? Kind::limit : e.kind;
+      note(e.at, kind, length + e.at.s, goes_on.negative, goes_on.held, branch.has_value());
       report_.lost.push_back({e.at.rest.factor, walker_.symmetric() ? goes_on.negative : -1,
-                              e.kind == Kind::limit,
+                              kind == Kind::limit,
                               walker_.moves_most(walker_.weakest(e.at.rest, 1).directions[0])});
       from = e.after;
     }
     if (branch) {
-      length += branch->s;
+      length += left + branch->s;
       step = std::min(step, branch->s);
       at = std::move(*branch);
     } else {
