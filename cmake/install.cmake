@@ -65,6 +65,7 @@ set(LIMBER_PUBLIC_HEADERS
   chain/structure.h
   chain/sweeps.h
   chain/tangent.h
+  chain/tied_tangent.h
   chain/ties.h
   rom/reduced_model.h
   rom/rom.h

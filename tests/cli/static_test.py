@@ -257,6 +257,71 @@ class Changes(CommandTest):
         self.assertGreater(abs(self.tip("--at", "2 s")[0]), 0.9 * abs(both))
 
 
+class Folders(CommandTest):
+    """--out: a history as a run folder, a pose for other programs."""
+
+    def setUp(self):
+        super().setUp()
+        (self.folder / "beam.yaml").write_text(BEAM + "probes: [rod.tip.position]\n", encoding="utf-8")
+        (self.folder / "cut.yaml").write_text(
+            BEAM.replace("gravity: [0, 0, 0]", "gravity: [0, 0, -9.81]") + "changes: [{at: 1 s, beam: rod, cut: 0.5}]\n"
+            "probes: [rod.tip.position, rod@0.25.position]\n", encoding="utf-8")
+
+    def test_a_history_is_a_run(self):
+        asked = ("static", "cut.yaml", "--until", "2", "--steps", "8")
+        self.expect(DONE, *asked, "--out", "run")
+        table = rows((self.folder / "run" / "probes.csv").read_text())
+        curve = rows(self.expect(DONE, *asked).stdout)
+        self.assertEqual((len(table), len(curve)), (9, 9))
+        here, there = (next(name for name in t[0] if name.startswith("rod@0.25.position.z")) for t in (table, curve))
+        for a, b in zip(table, curve):
+            self.assertAlmostEqual(float(a[here]), float(b[there]), delta=1e-9)
+        severed = next(name for name in table[0] if name.startswith("severed"))
+        self.assertEqual([float(row[severed]) for row in table], [0] * 4 + [1] * 5)
+        # It falls from where it stood: 9.81/2 · 1 s².
+        z = [float(row["rod.tip.position.z [m]"]) for row in table]
+        self.assertAlmostEqual(z[8] - z[4], -9.81 / 2, delta=1e-6)
+        facts = json.loads((self.folder / "run" / "run.json").read_text())
+        self.assertEqual((facts["outcome"], facts["options"]["method"], facts["frames"]), ("done", "chain", 9))
+        self.assertIn("is cut at", facts["events"][0]["what"])
+        page = report_data(self.folder / "run" / "report.html")
+        self.assertEqual(page["marks"][0]["at"], 1)
+        for name in ("scene.glb", "scene.pvd", "frames", "scene/cut.yaml"):
+            self.assertTrue((self.folder / "run" / name).exists(), name)
+        self.assertIn("this run is done", self.expect(DONE, "resume", "run").stderr)
+
+    def test_a_folder_that_is_taken(self):
+        asked = ("static", "cut.yaml", "--until", "1", "--steps", "2", "--out", "run")
+        self.expect(DONE, *asked)
+        self.assertNotEqual(self.limber(*asked).returncode, DONE)
+        self.expect(DONE, *asked, "--force")
+
+    def test_what_does_not_go_together(self):
+        for more in (("--until", "1", "--out", "run", "--csv", "x.csv"), ("--force",), ("--ramp", "3", "--out", "run")):
+            self.assertIn("has no effect", self.expect(BAD_INPUT, "static", "beam.yaml", *more).stderr)
+        self.assertFalse((self.folder / "run").exists())
+
+    def test_a_pose(self):
+        self.expect(DONE, "static", "beam.yaml", "--out", "pose")
+        answer = json.loads(self.expect(DONE, "static", "beam.yaml", "--json").stdout)
+        nodes = rows((self.folder / "pose" / "nodes.csv").read_text())
+        for k, tip in enumerate(answer["beams"]["rod"]["tip"]):
+            self.assertEqual(float(nodes[-1]["xyz"[k] + " [m]"]), tip)
+        self.assertEqual(float(nodes[-1]["from x [m]"]), 1)
+        self.assertGreater(float(nodes[1]["stress [Pa]"]), 0)
+        self.assertEqual((self.folder / "pose" / "pose.glb").read_bytes()[:4], b"glTF")
+        self.assertIn("PolyData", (self.folder / "pose" / "pose.vtp").read_bytes()[:400].decode("latin-1"))
+        self.assertEqual(sorted(p.name for p in (self.folder / "pose").iterdir()), ["nodes.csv", "pose.glb", "pose.vtp"])
+        self.assertIn("--force", self.limber("static", "beam.yaml", "--out", "pose").stderr)
+        self.expect(DONE, "static", "beam.yaml", "--out", "pose", "--force")
+
+    def test_an_unloaded_pose(self):
+        self.expect(DONE, "static", "beam.yaml", "--inverse", "--csv", "unloaded.csv", "--out", "pose")
+        nodes = rows((self.folder / "pose" / "nodes.csv").read_text())
+        self.assertGreater(float(nodes[-1]["z [m]"]), 1e-4)  # bent up, so that the load makes it straight
+        self.assertAlmostEqual(float(nodes[-1]["from z [m]"]), 0, delta=1e-9)
+
+
 class Answers(CommandTest):
     def test_table_and_json(self):
         shown = limber("static", SCENES / "lateral-buckling.yaml")

@@ -13,7 +13,9 @@
 #include "limber/sim/static_curve.h"
 #include "limber/sim/static_inverse.h"
 #include "scene_arguments.h"
+#include "session.h"
 #include "static_json.h"
+#include "static_pose.h"
 #include "static_print.h"
 #include "static_report.h"
 #include "terminal.h"
@@ -26,8 +28,8 @@ using sim::StaticJob;
 
 struct StaticArguments {
   SceneArguments scene;
-  std::string method = "automatic", at, write, report, csv, solver;
-  bool json = false, all = false;
+  std::string method = "automatic", at, write, report, csv, solver, out;
+  bool json = false, all = false, force = false;
   int load_steps = 0, max_iterations = 0, modes = 0;  // where they are given
   bool estimate = false, inverse = false, path = false;
   double error = 0, until = -1;
@@ -45,10 +47,12 @@ const std::vector<Job>& jobs() {
   static const std::vector<Job> list = {
       {StaticJob::inverse,
        "--inverse",
-       {"--at", "--csv", "--write", "--json", "--report", "--load-steps", "--max-iterations"}},
+       {"--at", "--out", "--force", "--csv", "--write", "--json", "--report", "--load-steps",
+        "--max-iterations"}},
       {StaticJob::history,
        "--until",
-       {"--steps", "--csv", "--write", "--json", "--report", "--load-steps", "--max-iterations"}},
+       {"--steps", "--out", "--force", "--csv", "--write", "--json", "--report", "--load-steps",
+        "--max-iterations"}},
       {StaticJob::path,
        "--path",
        {"--branch", "--at", "--estimate", "--csv", "--write", "--json", "--report", "--load-steps",
@@ -59,8 +63,8 @@ const std::vector<Job>& jobs() {
       {StaticJob::sweeps, "--solver", {"--increments", "--at", "--write", "--json"}},
       {StaticJob::rest,
        "",
-       {"--at", "--write", "--json", "--report", "--all", "--load-steps", "--max-iterations", "--estimate",
-        "--error"}}};
+       {"--at", "--out", "--force", "--write", "--json", "--report", "--all", "--load-steps",
+        "--max-iterations", "--estimate", "--error"}}};
   return list;
 }
 
@@ -142,6 +146,10 @@ int rest(const scene::Scene& scene, const StaticArguments& a, const sim::StaticO
   const double took = cpu_seconds() - begin;
   put_json(a, to_json(e), {{"cpu_seconds", took}});
   if (!a.json && e.ok()) out(static_text(scene.model, e, a.all));
+  if (!a.out.empty() && e.ok()) {
+    write_pose(e.layout, e.after, e.before, e.fields, a.out, a.force);
+    message(fmt::format("wrote {}/pose.glb, pose.vtp and nodes.csv", a.out));
+  }
   if (!a.report.empty() && e.ok()) {
     sim::CurveOptions way;
     way.statics = options;
@@ -172,11 +180,36 @@ int curve(const scene::Scene& scene, const StaticArguments& a, StaticJob job,
   return finish(c.ok(), c.report.message);
 }
 
+// A history into a folder, like any run: what it is asked for beside its steps is in the folder's files.
+int history_run(const scene::Scene& scene, const StaticArguments& a, const CLI::App& sub) {
+  for (const char* option : {"--csv", "--write", "--report", "--load-steps", "--max-iterations"})
+    if (given(sub, option))
+      throw UsageError(fmt::format("{} has no effect with --out: leave one of them out", option));
+  sim::RunRequest request;
+  request.history = true;
+  request.options.method = sim::Method::chain;
+  request.options.time = a.until;
+  request.options.step = request.options.frame = a.until / a.steps;
+  request.folder = a.out;
+  request.force = a.force;
+  request.scene_file = scene.sources.front().path;
+  request.sources = scene.sources;
+  request.set = parse_set(a.scene.set);
+  request.files = export_files(true, true, true);
+  SessionOptions session;
+  session.json = a.json;
+  return run_session(scene.model, std::move(request), session);
+}
+
 int inverse(const scene::Scene& scene, const StaticArguments& a, const sim::StaticOptions& options) {
   const sim::UnloadedShape shape = sim::unloaded_shape(scene.model, options);
   put_json(a, to_json(shape));
   if (shape.ok()) {
     put_rows(a, to_csv(shape), describe(shape));
+    if (!a.out.empty()) {
+      write_pose(shape.layout, shape.unloaded, shape.loaded, {}, a.out, a.force);
+      message(fmt::format("wrote {}/pose.glb, pose.vtp and nodes.csv", a.out));
+    }
     if (!a.report.empty()) {
       write_static_report(scene, shape, a.report);
       message(fmt::format("wrote {}", a.report));
@@ -199,7 +232,9 @@ int solve(const StaticArguments& a, const CLI::App& sub) {
   refuse_others(sub, job, sim::static_method(scene.model, scene.run, options, job.job));
   if (given(sub, "--modes")) options.modes = a.modes;
   if (!a.report.empty() && viewer_page().empty()) throw result::IoError(a.report, page_is_missing);
+  if (a.force && a.out.empty()) throw UsageError("--force has no effect without --out");
   return with_places(scene, [&] {
+    if (job.job == StaticJob::history && !a.out.empty()) return history_run(scene, a, sub);
     switch (job.job) {
       case StaticJob::rest:
         return rest(scene, a, options);
@@ -274,6 +309,12 @@ void add_static(CLI::App& app, int& code) {
   sub->add_option("--report", a->report,
                   "write a report.html: the shape under load, stress, curves, reactions")
       ->type_name("FILE");
+  sub->add_option(
+         "--out", a->out,
+         "of --until: a run folder with frames, report and exported files; of a rest and of --inverse: "
+         "pose.glb, pose.vtp, nodes.csv")
+      ->type_name("DIR");
+  sub->add_flag("--force", a->force, "replace what is there");
   sub->add_flag("--all", a->all, "every beam, reaction, spring and warning");
   sub->add_flag("--json", a->json, "the result as JSON on stdout");
   sub->footer(

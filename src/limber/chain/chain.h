@@ -72,7 +72,8 @@ class System {
   int reaction_link(int body) const;
   const Options& options() const { return options_; }
   void let_fall(int link, const Fallen& from) { fallen_[link] = from; }
-  void take_fallen(const System& other) { fallen_ = other.fallen_; }
+  const std::map<int, Fallen>& all_fallen() const { return fallen_; }
+  void take_fallen(std::map<int, Fallen> all) { fallen_ = std::move(all); }
   // Where a link has fallen to; nothing if it has not come off.
   std::optional<Pose> fallen(int link) const;
 

@@ -20,8 +20,16 @@ double part_gone(const Aging& rule, double stress, double dt) {
 
 }  // namespace
 
-History::History(const Model& model, const StaticOptions& options)
-    : options_(options), made_(model.changes().size(), 0) {
+History::History(const Model& model, const StaticOptions& options) : model_(model), options_(options) {
+  begin();
+}
+
+void History::begin() {
+  const Model& model = model_;
+  time_ = 0, started_ = false;
+  made_.assign(model.changes().size(), 0);
+  held_.clear(), severed_.clear(), events_.clear();
+  system_.reset();
   rebuild(model);
   rest_ = system_->rest();
   left_.assign(static_cast<std::size_t>(system_->structure().links.count()), 1.0);
@@ -47,7 +55,7 @@ void History::rebuild(const Model& model) {
     now.R_f = old.R_f;
     now.straight = old.straight;
     now.active = old.active;
-    next->take_fallen(*system_);
+    next->take_fallen(system_->all_fallen());
     for (int k = 0; k < now.count(); ++k) now.stiffness[k] *= left_[k];
   }
   ties_ = next->structure().closures;
@@ -76,6 +84,11 @@ void History::hold() {
   system_->set_time(time_);  // they were read at another time
 }
 
+void History::change_beam(const Change& c, ModelParts& parts) const {
+  if (c.kind == Change::Kind::material) parts.beams[c.beam.value].material = c.material;
+  if (c.kind == Change::Kind::section) parts.beams[c.beam.value].section = c.section;
+}
+
 bool History::make_changes(double t) {
   const auto changes = system_->written().changes();
   std::vector<std::size_t> due;
@@ -93,12 +106,8 @@ bool History::make_changes(double t) {
       case Change::Kind::material:
       case Change::Kind::section: {
         ModelParts parts = system_->written().parts();
-        Beam& b = parts.beams[c.beam.value];
         const bool material = c.kind == Change::Kind::material;
-        if (material)
-          b.material = c.material;
-        else
-          b.section = c.section;
+        change_beam(c, parts);
         events_.push_back(
             {t, fmt::format("beam \"{}\" is of {} \"{}\" now", beam, material ? "material" : "section",
                             material ? parts.materials[c.material.value].name
@@ -204,6 +213,7 @@ void History::age(double dt) {
     }
     if (tires > 0) links.stiffness[s.link] *= 1 - tires, left_[s.link] *= 1 - tires;
   }
+  solver_->stiffness_changed();
 }
 
 History::Overload History::overload() {
@@ -252,8 +262,7 @@ StaticReport History::settle(const Structure& before) {
   s.ramped = now;
   s.turning_fixed.clear();
   s.turning_ramped = turning_now;
-  s.air_before = s.air;
-  for (Closure& c : s.closures) c.shift_before = c.shift, c.turn_before = c.turn;
+  stand_still();
   s.loads_changed();
   rest_.factor = 1;
   return r;
@@ -318,7 +327,7 @@ StaticReport History::go(double t) {
   return r;
 }
 
-History::Saved History::save() const {
+History::Saved History::as_it_stands() const {
   return {time_, started_, rest_, system_->structure().links, left_, events_.size()};
 }
 
@@ -326,12 +335,19 @@ void History::restore(const Saved& at) {
   time_ = at.time, started_ = at.started, rest_ = at.rest, left_ = at.left;
   system_->structure().links = at.links;
   system_->set_time(at.time);
-  for (Closure& c : system_->structure().closures) c.shift_before = c.shift, c.turn_before = c.turn;
+  stand_still();
   events_.resize(at.events);
 }
 
+// With the wind of now, and supports in their places.
+void History::stand_still() {
+  Structure& s = system_->structure();
+  s.air_before = s.air, s.wind_ramped = false;
+  for (Closure& c : s.closures) c.shift_before = c.shift, c.turn_before = c.turn;
+}
+
 StaticReport History::step(double t) {
-  const Saved from = save();
+  const Saved from = as_it_stands();
   StaticReport r = go(t);
   if (!r.report.ok() || overload().ratio <= 1) return r;
   double low = from.time, high = t;

@@ -53,6 +53,11 @@ class History {
   const std::vector<Severed>& severed() const { return severed_; }
   const std::vector<HistoryEvent>& events() const { return events_; }
 
+  // All that what comes depends on, and what was told: a history of the same model that loads it goes on with
+  // the same bits. load() throws std::invalid_argument where the bytes are of none, or of another model's.
+  std::string save() const;
+  void load(const std::string& bytes);
+
  private:
   // What a step without changes of beams changes.
   struct Saved {
@@ -63,9 +68,12 @@ class History {
     std::vector<double> left;
     std::size_t events;
   };
-  Saved save() const;
+  Saved as_it_stands() const;
   void restore(const Saved& at);
+  void stand_still();
   void rebuild(const Model& model);
+  void begin();  // nothing has happened yet
+  void change_beam(const Change& c, ModelParts& parts) const;
   void hold();                  // the ties of what is there; multipliers stay with their ties
   bool make_changes(double t);  // false: none is due
   void age(double dt);
@@ -83,6 +91,7 @@ class History {
   void take_hold(Closure& c);
   double next_change(double t) const;
 
+  Model model_;  // as it was written
   StaticOptions options_;
   double time_ = 0;
   bool started_ = false;

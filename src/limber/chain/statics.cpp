@@ -39,8 +39,13 @@ Rest at_rest(const Structure& s) {
   return rest;
 }
 
+void Solver::stiffness_changed() {
+  stiffest_ = 0;
+  for (const Vec3& k : s_->links.stiffness) stiffest_ = std::max(stiffest_, k.maxCoeff());
+}
+
 Solver::Solver(const Structure& s) : s_(&s) {
-  for (const Vec3& k : s.links.stiffness) stiffest_ = std::max(stiffest_, k.maxCoeff());
+  stiffness_changed();
   now_.resize(s.links.count());
   trial_.resize(s.links.count());
 }

@@ -59,6 +59,7 @@ class Solver {
   StaticReport relax(Rest& rest, bool push, const StaticOptions& options = {});
   // Balance and tangent at `rest`, ready to be read or solved with.
   void evaluate(const Rest& rest, bool tangent);
+  void stiffness_changed();  // of the structure's joints
 
   const Structure& structure() const { return *s_; }
   const Balance& balance() const { return now_; }

@@ -101,6 +101,10 @@ Driver::Driver(const Model& model, const RunOptions& options) : Driver(make_driv
   conductor_->start(*this);
 }
 
+Driver Driver::of_history(const Model& model) {
+  return Driver(Variant(std::in_place_type<HistoryDriver>, model));
+}
+
 // What happened stands before the method's state: the system that it is of follows from that.
 std::string Driver::save() const {
   if (!conductor_) return save_plainly();

@@ -20,6 +20,7 @@
 #include "limber/rom/live.h"
 #include "limber/rom/rom.h"
 #include "limber/sim/conductor.h"
+#include "limber/sim/history_driver.h"
 #include "limber/sim/options.h"
 #include "limber/thread/live.h"
 #include "limber/thread/thread.h"
@@ -174,10 +175,12 @@ struct RomDriver {
 
 class Driver {
  public:
-  using Variant = std::variant<ArticulatedDriver, AdaptiveDriver, ThreadDriver, RomDriver>;
+  using Variant = std::variant<ArticulatedDriver, AdaptiveDriver, ThreadDriver, RomDriver, HistoryDriver>;
   // By the method's row of the table. Throws ModelError where the method does not run, or refuses the model.
   Driver(const Model& model, const RunOptions& options);
   explicit Driver(Variant method) : method_(std::move(method)) {}
+  // Of beams at rest in the course of time, by method chain, which runs nothing else.
+  static Driver of_history(const Model& model);
 
   const result::Layout& layout() const {
     return std::visit(
@@ -340,6 +343,11 @@ class Driver {
           return std::vector<result::Reading>{};
         },
         method_);
+  }
+  // What happened in a history; nothing of a run, whose events the conductor knows.
+  std::vector<Happening> happened() const {
+    const auto* history = std::get_if<HistoryDriver>(&method_);
+    return history ? history->happened() : std::vector<Happening>{};
   }
   std::optional<Model> model_at() const {  // with the state as its start
     return std::visit(

@@ -79,13 +79,18 @@ std::optional<std::string> first_non_finite(const result::Layout& layout, const 
   return std::nullopt;
 }
 
+// Nothing else that is to be resumed is of method chain.
+bool is_history(const RunRequest& request) {
+  return request.history || (request.resume && request.options.method == Method::chain);
+}
+
 class Run {
  public:
   Run(const Model& model, const RunRequest& request)
       : request_(request),
         h_(request.options.step),
         frames_per_step_(Conductor::is_needed(model) ? 1 : request.options.frames_per_step()),
-        driver_(model, request.options) {
+        driver_(is_history(request) ? Driver::of_history(model) : Driver(model, request.options)) {
     request.resume ? enter_again() : enter_new();
     stored_.scene_file = request.scene_file;
     stored_.title = model.title();
@@ -364,7 +369,7 @@ class Run {
     stored_.outcome = outcome;
     stored_.report = report_;
     stored_.warnings = warnings();
-    if (driver_.conductor()) stored_.events = driver_.conductor()->happened();
+    stored_.events = driver_.conductor() ? driver_.conductor()->happened() : driver_.happened();
     stored_.stopped_by = stopped_at() ? stored_.events.back().event : "";
     stored_.frames = frames_ ? frames_->frame_count() : 0;
     stored_.wall_clock.seconds = seconds_before_ + watch_.seconds();

@@ -54,6 +54,7 @@ struct RunRequest {
   double checkpoint_interval =
       30;  // [s] of wall clock; stretched so that saving takes at most 1 % of the time
   bool resume = false;
+  bool history = false;  // beams at rest in the course of time (method chain), not a motion
   const std::atomic<bool>* stop = nullptr;        // becomes true: checkpoint and leave (math/stop.h)
   std::function<void(const Progress&)> progress;  // called after every step; must be cheap
   std::function<void(const std::filesystem::path&)> started;  // the folder, once it is ours
