@@ -48,32 +48,45 @@ Line line_of(const result::Layout& layout, const result::Snapshot& s, const std:
 }
 
 // Where a line stands at a fraction of its length.
-Vec3 at_fraction(const Line& line, double s) {
-  double length = 0;
-  for (std::size_t i = 1; i < line.size(); ++i) length += (line[i] - line[i - 1]).norm();
-  double left = s * length;
-  for (std::size_t i = 1; i < line.size(); ++i) {
-    const double piece = (line[i] - line[i - 1]).norm();
-    if (left <= piece) return line[i - 1] + (piece > 0 ? left / piece : 0) * (line[i] - line[i - 1]);
-    left -= piece;
+class MeasuredLine {
+ public:
+  explicit MeasuredLine(Line line) : line_(std::move(line)), length_(line_.size(), 0.0) {
+    for (std::size_t i = 1; i < line_.size(); ++i)
+      length_[i] = length_[i - 1] + (line_[i] - line_[i - 1]).norm();
   }
-  return line.back();
-}
+  bool empty() const { return line_.size() < 2; }
+  Vec3 at(double s) const {
+    const double wanted = s * length_.back();
+    const auto next = static_cast<std::size_t>(
+        std::lower_bound(length_.begin() + 1, length_.end() - 1, wanted) - length_.begin());
+    const double piece = length_[next] - length_[next - 1];
+    const double part = piece > 0 ? (wanted - length_[next - 1]) / piece : 0;
+    return line_[next - 1] + part * (line_[next] - line_[next - 1]);
+  }
 
-// In the middle and at the tip of every beam: the tip alone says nothing of a beam that is held at both ends.
-// Both are ends of elements where their number is even; inside an element links have their corners elsewhere.
-double line_distance(const Line& x, const Line& y) {
-  if (x.size() < 2 || y.size() < 2) return INFINITY;
-  double most = 0;
-  for (const double s : {0.5, 1.0}) most = std::max(most, (at_fraction(x, s) - at_fraction(y, s)).norm());
+ private:
+  Line line_;
+  std::vector<double> length_;
+};
+
+// At the ends of so many elements, and in the middle: inside an element links have their corners elsewhere.
+double line_distance(const MeasuredLine& x, const MeasuredLine& y, int elements) {
+  if (x.empty() || y.empty()) return INFINITY;
+  double most = (x.at(0.5) - y.at(0.5)).norm();
+  for (int k = 1; k <= elements; ++k) {
+    const double s = static_cast<double>(k) / elements;
+    most = std::max(most, (x.at(s) - y.at(s)).norm());
+  }
   return most;
 }
 
+// Of the shapes of all beams, cut as the model says.
 double beam_distance(const Model& model, const result::Layout& la, const result::Snapshot& a,
                      const result::Layout& lb, const result::Snapshot& b) {
   double most = 0;
   for (const Beam& beam : model.beams())
-    most = std::max(most, line_distance(line_of(la, a, beam.name), line_of(lb, b, beam.name)));
+    most = std::max(most, line_distance(MeasuredLine(line_of(la, a, beam.name)),
+                                        MeasuredLine(line_of(lb, b, beam.name)), beam.elements));
   return most;
 }
 
@@ -173,7 +186,10 @@ void use_rod(const Model& model, double at, Comparison& out) {
   const auto shape = elastic::solve_rod_near(*problem, fine, points);
   constexpr double same =
       0.02;  // of the size; a mesh of eight times the elements is far nearer to its own rod
-  if (!shape || line_distance(shape->points, fine) > same * extent_of(out.moments[0])) return;
+  constexpr int places = 16;
+  if (!shape || line_distance(MeasuredLine(shape->points), MeasuredLine(fine), places) >
+                    same * extent_of(out.moments[0]))
+    return;
   out.layout = {};
   out.layout.title = model.title();
   out.layout.polylines.push_back({model.beams()[0].name, points, 0, std::nullopt});
@@ -250,6 +266,7 @@ double motion_distance(const Model& model, const Candidate& c, const Comparison&
 Comparison compare_statics(const Model& given, const RunOptions& options, double at) {
   Comparison out;
   out.time = at;
+  std::vector<Model> models;  // of the candidates
   for (const MethodInfo* method : rest_methods())
     for (const double factor : {0.25, 0.5, 1.0, 2.0}) {
       const Model model = chain::refined(given, factor);
@@ -260,14 +277,14 @@ Comparison compare_statics(const Model& given, const RunOptions& options, double
       c.setting = fmt::format("{} elements", elements);
       if (out.candidates.empty() || out.candidates.back().method != c.method ||
           out.candidates.back().setting != c.setting)
-        out.candidates.push_back(std::move(c));
+        out.candidates.push_back(std::move(c)), models.push_back(model);
     }
   use_finest(given, options, at, out);
   use_rod(given, at, out);
   const double size = extent_of(out.moments.front());
-  for (Candidate& c : out.candidates)
-    if (c.refusal.empty())
-      c.error = beam_distance(given, c.layout, c.moments[0], out.layout, out.moments[0]) / size;
+  for (std::size_t i = 0; i < models.size(); ++i)
+    if (Candidate& c = out.candidates[i]; c.refusal.empty())
+      c.error = beam_distance(models[i], c.layout, c.moments[0], out.layout, out.moments[0]) / size;
   rank(out.candidates);
   return out;
 }
