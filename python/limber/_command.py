@@ -14,4 +14,5 @@ def path() -> Path:
 
 def main() -> None:
     command = str(path())
+    os.environ.setdefault("LIMBER_PYTHON", sys.executable)  # what of it is written in Python finds this package
     os.execv(command, [command, *sys.argv[1:]])

@@ -24,5 +24,6 @@ void add_convert(CLI::App& app, int& code);
 void add_schema(CLI::App& app, int& code);
 void add_bench(CLI::App& app, int& code);
 void add_completion(CLI::App& app, int& code);
+void add_doors(CLI::App& app, int& code);  // import, export: by the Python package
 
 }  // namespace limber::cli

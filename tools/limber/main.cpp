@@ -42,7 +42,7 @@ void build_app(CLI::App& app, int& code) {
   app.set_version_flag("--version", fmt::format("limber {}", sim::version()), "print the version and leave");
   app.require_subcommand(1);
   for (const auto add : {add_new, add_check, add_info, add_run, add_static, add_view, add_compare, add_reduce,
-                         add_resume, add_convert, add_schema, add_bench, add_completion})
+                         add_resume, add_convert, add_doors, add_schema, add_bench, add_completion})
     add(app, code);
 }
 

@@ -1,0 +1,8 @@
+"""Doors to other programs' files: robots in (MJCF, URDF, SDF), scenes out (MJCF, URDF). docs/import.md."""
+
+from __future__ import annotations
+
+from ._draft import ImportFault, Note
+from ._import import Imported, import_model
+
+__all__ = ["ImportFault", "Imported", "Note", "import_model"]
