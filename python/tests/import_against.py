@@ -39,18 +39,18 @@ class State:
     rates: dict[str, list[float]]
 
 
-def smooth(tree: dict[str, Any]) -> dict[str, Any]:
+def smooth(tree: dict[str, Any], without: tuple[str, ...] = ("limits", "friction", "restitution"), keep: str = "_armature") -> dict[str, Any]:
     """A scene without what is a constraint, bodies that float on joints of their own."""
     tree = copy.deepcopy(dict(tree))
     tree.pop("contact", None)
     tree.pop("loops", None)
     tree["couplings"] = {
-        n: c for n, c in tree.get("couplings", {}).items() if n.endswith("_armature") or "stiffness" in c
+        n: c for n, c in tree.get("couplings", {}).items() if n.endswith(("_armature", keep)) or "stiffness" in c
     }
     for part in ("springs", "cables"):
         tree[part] = {n: s for n, s in tree.get(part, {}).items() if not n.endswith("_limit")}
     for joint in tree.setdefault("joints", {}).values():
-        for key in ("limits", "friction", "restitution"):
+        for key in without:
             joint.pop(key, None)
     held = {j["child"] for j in tree["joints"].values() if j["type"] != "distance"}
     for name, body in tree.get("bodies", {}).items():
@@ -123,6 +123,84 @@ def against_mujoco(model: Any, imported: Any, poses: int = 10, seed: int = 1) ->
         size = max(1.0, float(np.abs(theirs).max()))
         out.acceleration = max(out.acceleration, float(np.abs(np.array(told) - theirs).max()) / size)
     return out
+
+
+def against_pinocchio(file: Any, imported: Any, poses: int = 10, seed: int = 1) -> Difference:
+    """Of a URDF that stands on the world. Joints that mimic others move with them on both sides."""
+    import pinocchio as pin
+
+    model = pin.buildModelFromUrdf(str(file))
+    data = model.createData()
+    tree = smooth(imported.tree, ("limits", "friction", "damping", "position"), "_mimic")
+    names = imported.names["joints"]
+    mimics = {c["mimic"][1]: (c["mimic"][0], c["ratio"], c.get("offset", 0)) for n, c in tree.get("couplings", {}).items() if n.endswith("_mimic")}
+    rng, out = np.random.default_rng(seed), Difference(poses=poses)
+    mass = sum(i.mass for i in model.inertias)
+    out.mass = abs(total_mass(tree) - mass) / max(mass, 1e-300)
+    links = {n: s for n, s in imported.names["bodies"].items() if model.existFrame(n, pin.BODY)}
+    reduction, free = _reduction(model, names, mimics)
+    for _ in range(poses):
+        state = State({}, {})
+        q, v = _random_pinocchio(model, names, mimics, free, state, rng)
+        pin.crba(model, data, q)
+        inertia = np.triu(data.M) + np.triu(data.M, 1).T
+        bias = pin.nonLinearEffects(model, data, q, v)
+        a = reduction @ np.linalg.solve(reduction.T @ inertia @ reduction, -reduction.T @ bias) if model.nv else np.zeros(0)
+        pin.forwardKinematics(model, data, q, v, a)
+        pin.updateFramePlacements(model, data)
+        sim = moment(tree, state, list(links.values()))
+        out.freedoms = (sim.dofs - rotors(tree), int(model.nv))
+        com = sum(i.mass * data.oMi[n].act(i.lever) for n, i in enumerate(model.inertias)) / max(mass, 1e-300)
+        out.com = max(out.com, float(np.abs(centre_of_mass(tree, sim) - com).max()))
+        told, theirs = [], []
+        for link, name in links.items():
+            found = pin.getFrameClassicalAcceleration(model, data, model.getFrameId(link, pin.BODY), pin.LOCAL_WORLD_ALIGNED)
+            theirs += [found.linear, found.angular]
+            told += [sim[f"{name}.acceleration"], sim[f"{name}.angular_acceleration"]]
+        size = max(1.0, float(np.abs(theirs).max()))
+        out.acceleration = max(out.acceleration, float(np.abs(np.array(told) - theirs).max()) / size)
+    return out
+
+
+def _reduction(model: Any, names: Any, mimics: Any) -> tuple[np.ndarray, list[int]]:
+    """Rates of all joints by those that do not mimic."""
+    index = {names[n]: int(model.joints[k].idx_v) for k, n in enumerate(model.names) if k and n in names}
+    free = [v for n, v in index.items() if n not in mimics]
+    matrix = np.zeros((model.nv, len(free)))
+    for n, v in index.items():
+        factor = 1.0
+        while n in mimics:
+            n, ratio, _ = mimics[n]
+            factor *= ratio
+        matrix[v, free.index(index[n])] = factor
+    return matrix, free
+
+
+def _random_pinocchio(model: Any, names: Any, mimics: Any, free: list[int], state: State, rng: Any) -> tuple[np.ndarray, np.ndarray]:
+    low, high = model.lowerPositionLimit, model.upperPositionLimit
+    for k, n in enumerate(model.names):
+        if k and names[n] not in mimics:
+            at = int(model.joints[k].idx_q)
+            reach = (-1.0, 1.0)
+            if model.joints[k].nq == 1 and np.isfinite(low[at]) and low[at] < high[at] and high[at] - low[at] < 10:
+                reach = (low[at], high[at])
+            state.positions[names[n]], state.rates[names[n]] = [float(rng.uniform(*reach))], [float(rng.uniform(-1, 1))]
+    for n in mimics:
+        chain, leader = [], n
+        while leader in mimics:
+            chain.append(mimics[leader])
+            leader = mimics[leader][0]
+        x, rate = state.positions[leader][0], state.rates[leader][0]
+        for _, ratio, offset in reversed(chain):
+            x, rate = ratio * x + offset, ratio * rate
+        state.positions[n], state.rates[n] = [x], [rate]
+    q, v = np.zeros(model.nq), np.zeros(model.nv)
+    for k, n in enumerate(model.names):
+        if k:
+            joint, x = model.joints[k], state.positions[names[n]][0]
+            q[joint.idx_q : joint.idx_q + joint.nq] = x if joint.nq == 1 else [np.cos(x), np.sin(x)]
+            v[joint.idx_v] = state.rates[names[n]][0]
+    return q, v
 
 
 def _random_mujoco(model: Any, data: Any, imported: Any, bodies: dict[int, str], tree: dict[str, Any], rng: Any) -> State:

@@ -37,7 +37,7 @@ def _stl(data: bytes) -> Array:
         (count,) = struct.unpack_from("<I", data, 80)
         if len(data) == 84 + 50 * count and 3 * count <= MOST_VERTICES:
             rows = np.frombuffer(data, dtype=np.dtype([("n", "<f4", 3), ("v", "<f4", (3, 3)), ("a", "<u2")]), offset=84)
-            return np.unique(rows["v"].reshape(-1, 3).astype(np.float64), axis=0)
+            return rows["v"].reshape(-1, 3).astype(np.float64)
     if not data.lstrip().startswith(b"solid"):
         raise ValueError("its length does not fit its number of triangles")
     return _lines(data, b"vertex")
@@ -51,7 +51,7 @@ def _lines(data: bytes, word: bytes) -> Array:
     rows = [words[1:4] for line in data.splitlines() if (words := line.split()) and words[0] == word]
     if len(rows) > MOST_VERTICES or any(len(r) != 3 for r in rows):
         raise ValueError("too many vertices, or some without three numbers")
-    return np.unique(np.array([[float(x) for x in r] for r in rows], dtype=np.float64).reshape(-1, 3), axis=0)
+    return np.array([[float(x) for x in r] for r in rows], dtype=np.float64).reshape(-1, 3)
 
 
 def _directions(count: int) -> Array:
@@ -68,8 +68,8 @@ def hull_points(vertices: Array, count: int = HULL_POINTS) -> Array | None:
     size = np.linalg.svd(vertices[:: max(1, len(vertices) // 5000)] - middle, compute_uv=False)
     if len(vertices) < 4 or size[2] < 1e-6 * size[0]:
         return None
-    chosen = np.unique(np.argmax(_directions(count) @ (vertices - middle).T, axis=1))
-    points = vertices[chosen]
+    chosen = np.unique([int(np.argmax((vertices - middle) @ d)) for d in _directions(count)])
+    points = np.unique(vertices[chosen], axis=0)
     spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
     return points if len(points) >= 4 and spread[2] > 1e-6 * spread[0] else None
 

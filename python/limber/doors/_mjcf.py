@@ -13,6 +13,7 @@ from ._meshes import ellipsoid_points, hull_points
 from ._mjcf_file import Prepared, compiled, prepare
 from ._mjcf_flex import flexes
 from ._mjcf_forces import forces
+from ._parts import rotor
 from ._space import Array, Pose, from_quaternion, to_vector
 from ._xml import Element, Files
 
@@ -139,14 +140,6 @@ def _joint(r: Reading, j: int, parent: str, child: str, pose: Pose) -> None:
         r.draft.note(at, f'armature of the {entry["type"]} joint "{wish}"', "there is no rotor of three freedoms")
     if m.jnt_margin[j]:
         r.draft.note(at, f'margin of the limits of "{wish}"', "limits are rigid and act where they are", exact=True)
-
-
-def rotor(draft: Draft, joint: str, inertia: float, slides: bool) -> None:
-    """Reflected inertia, exactly: a wheel without mass on the world that turns as the joint does."""
-    wheel = draft.put("bodies", f"{joint}_rotor", {"mass": 0, "inertia": [inertia] * 3})
-    axle = draft.put("joints", f"{joint}_axle", {"type": "revolute", "child": wheel})
-    how = {"rack": [axle, joint], "radius": 1} if slides else {"mimic": [joint, axle]}
-    draft.put("couplings", f"{joint}_armature", how)
 
 
 def _free_joint(r: Reading, j: int, entry: dict[str, Any]) -> None:
