@@ -18,7 +18,9 @@ from ._space import Array, Pose, from_quaternion, to_vector
 from ._xml import Element, Files
 
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)  # of mjtGeom
+START = "start"  # the keyframe that a scene starts in
 FREE, BALL, SLIDE, HINGE = range(4)  # of mjtJoint
+NAMED = {"eq": "equality"}  # what MuJoCo calls a kind
 SHAPE_WORDS = {SPHERE: "sphere", CAPSULE: "capsule", CYLINDER: "cylinder", BOX: "box", ELLIPSOID: "hull", MESH: "hull"}
 
 
@@ -31,6 +33,7 @@ class Reading:
         self.bodies: dict[int, str] = {0: "world"}  # MuJoCo's bodies that are bodies of the scene
         self.joints: dict[int, str] = {}  # MuJoCo's joints that are joints of the scene
         self.skipped: set[int] = set()  # bodies that are part of something else
+        self.start = next((k for k in range(model.nkey) if self.name("key", k) == START), None)
 
     def _places(self) -> list[Pose]:
         """Of all bodies, in the pose of reference."""
@@ -46,7 +49,7 @@ class Reading:
         return out
 
     def name(self, kind: str, index: int) -> str:
-        return str(getattr(self.m, {"eq": "equality"}.get(kind, kind))(index).name)
+        return str(getattr(self.m, NAMED.get(kind, kind))(index).name)
 
     def at(self, kind: str, index: int) -> Element:
         return self.prepared.at(kind, self.name(kind, index))
@@ -67,6 +70,7 @@ def read(file: Path, files: Files, *, meshes: bool = True, name: str = "") -> Dr
             _body(r, b)
     _world_shapes(r)
     forces(r)
+    _start(r)
     _contact(r)
     _options(r)
     return draft
@@ -185,6 +189,35 @@ def _passive(r: Reading, j: int, dof: int, kind: int, at: Element) -> dict[str, 
     if m.jnt_springyield[j] and np.isfinite(m.jnt_springyield[j]):
         r.draft.note(at, f'springyield of "{r.name("joint", j)}"', "springs do not yield")
     return out
+
+
+def _start(r: Reading) -> None:
+    """The keyframe `start`, if there is one: where the joints are at t = 0, and how they move."""
+    m, key = r.m, r.start
+    if key is None:
+        return
+    for j in range(m.njnt):
+        q, v, kind = int(m.jnt_qposadr[j]), int(m.jnt_dofadr[j]), int(m.jnt_type[j])
+        qpos, qvel, b = m.key_qpos[key], m.key_qvel[key], int(m.jnt_bodyid[j])
+        turn = r.poses[b].rotation  # coordinates of balls are in the world's axes, with the bodies as written
+        at = q + (3 if kind == FREE else 0)
+        if kind in (SLIDE, HINGE):
+            position, rates = [float(qpos[q] - m.qpos0[q])], [float(qvel[v])]
+        else:
+            written, now = (from_quaternion(x[at : at + 4]) for x in (m.qpos0, qpos))
+            position = list(turn @ to_vector(written.T @ now))
+            rates = list(turn @ qvel[v + at - q : v + at - q + 3])
+        if kind == FREE:
+            position += list(qpos[q : q + 3] - m.qpos0[q : q + 3])
+            rates += list(qvel[v : v + 3])
+        if not np.any(position) and not np.any(rates):
+            continue
+        if j not in r.joints:
+            r.joints[j] = r.draft.put("joints", r.name("joint", j), {"type": "free", "child": r.bodies[b]})
+        joint = r.draft.entries["joints"][r.joints[j]]
+        for word, some in (("position", position), ("velocity", rates)):
+            if np.any(some):
+                joint[word] = some[0] if len(some) == 1 else some
 
 
 # --- shapes
@@ -333,8 +366,8 @@ def _options(r: Reading) -> None:
         r.draft.note(root, "option wind", "acts with the fluid's forces, which are not computed")
     if m.nplugin:
         r.draft.note(root, "plugins", "code of others is not run")
-    if m.nkey:
-        r.draft.note(root, f"{m.nkey} keyframes", "the scene starts in the pose of reference", exact=True)
+    if m.nkey and r.start is None:
+        r.draft.note(root, f"{m.nkey} keyframes", f"the scene starts in the pose of reference: none is called `{START}`", exact=True)
     if off & (2 | 4 | 8 | 32 | 64):
         r.draft.note(root, "<flag> that turns springs, limits or constraints off", "they are on here")
     if not math.isfinite(sum(r.draft.gravity)):

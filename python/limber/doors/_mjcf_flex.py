@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def flexes(r: Reading) -> None:
     m = r.m
     for f in range(m.nflex):
-        name = str(m.flex(f).name)
+        name = m.names[m.name_flexadr[f] :].split(b"\0", 1)[0].decode()
         at = r.prepared.at("flex", name)
         if m.flex_dim[f] != 1:
             r.draft.note(at, f'flex "{name}"', f"has {m.flex_dim[f]} dimensions: its points are bodies without forces between them")
@@ -51,21 +51,26 @@ def _beam(r: Reading, f: int, name: str, at: Element, elasticity: Element, young
         return r.draft.note(at, f'flex "{name}"', "its section is a box: only round ones are taken")
     radius, poisson = float(m.flex_radius[f]), float(elasticity.get("poisson", "0"))
     path = np.array([r.poses[bodies[0]].inverse().of(p) for p in places])
-    length = float(np.linalg.norm(np.diff(path, axis=0), axis=1)[1:].sum())
-    mass = float(sum(m.body_mass[b] for b in own))
-    material: dict[str, Any] = {"E": young, "nu": poisson, "density": mass / (np.pi * radius**2 * length)}
+    # MuJoCo bends at vertices, each for half of the edges beside it: so the beam begins in the middle of the clamped
+    # edge, has the mass of a vertex on the length of an edge, and half a vertex at its tip.
+    path = np.vstack([(path[0] + path[1]) / 2, path[1:]])
+    edge = float(np.linalg.norm(path[-1] - path[-2]))
+    vertex = float(m.body_mass[bodies[-1]])
+    material: dict[str, Any] = {"E": young, "nu": poisson, "density": vertex / (np.pi * radius**2 * edge)}
     if shear := float(elasticity.get("shear", "0")):
         material["G"] = shear
     draft = r.draft
     stuff = draft.put("materials", name, material)
     section = draft.put("sections", name, {"circle": radius})
-    entry: dict[str, Any] = {"from": _owner(r, bodies[0]), "path": path[1:], "material": stuff, "section": section, "elements": len(places) - 2}
+    entry: dict[str, Any] = {"from": _owner(r, bodies[0]), "path": path, "material": stuff, "section": section, "elements": len(places) - 2}
     if damping := float(elasticity.get("damping", "0")):
         entry["damping"] = damping
     if not m.flex_edgeequality[f]:
         draft.note(at, f'flex "{name}"', "its edges may stretch; a beam of links does not unless it says `stretch`")
-    draft.note(at, f'flex "{name}"', "is a beam: its masses and angles lie elsewhere on its length")
-    draft.put("beams", name, entry, f"Its first edge, {float(np.linalg.norm(path[1] - path[0])):.6g} m, is clamped, and part of what it hangs on.")
+    draft.note(at, f'flex "{name}"', "is a beam: its mass and its bending are spread over its length")
+    beam = draft.put("beams", name, entry, "Clamped in the middle of its first edge; half the mass of a vertex sits on its tip.")
+    tip = draft.put("bodies", f"{name}_end", {"at": places[-1], "mass": vertex / 2, "inertia": [0, 0, 0]})
+    draft.put("joints", f"{name}_end", {"type": "fixed", "parent": f"{beam}.tip", "child": tip, "at": places[-1]})
 
 
 def _owner(r: Reading, b: int) -> str:

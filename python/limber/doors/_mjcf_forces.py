@@ -174,6 +174,8 @@ def _spatial_tendon(r: Reading, t: int, at: Element, wish: str) -> None:
         else:
             if low > 0:
                 r.draft.note(at, f'tendon "{wish}"', "pushes where it is shorter than its rest length; a cable goes slack")
+            if damping:
+                r.draft.note(at, f'damping of tendon "{wish}"', "acts in MuJoCo where it is slack too; a cable's does while it pulls")
             r.draft.put("cables", wish, {"route": route, "stiffness": float(m.tendon_stiffness[t]), "rest_length": max(high, 1e-9), **damping})
     if m.tendon_limited[t]:
         _rope(r, t, at, wish, route)
@@ -195,12 +197,13 @@ def _rope(r: Reading, t: int, at: Element, wish: str, route: list[Any]) -> None:
     time, ratio = (float(x) for x in m.tendon_solref_lim[t])
     if low > 0:
         r.draft.note(at, f'lower limit of tendon "{wish}"', "a cable does not push")
-    mass = 1 / max(float(m.tendon_invweight0[t]), 1e-12)
+    mass, impedance = 1 / max(float(m.tendon_invweight0[t]), 1e-12), m.tendon_solimp_lim[t]
+    share = float(impedance[0]) / (1 - float(impedance[0]))  # MuJoCo's force at rest, over that of its spring alone
     if time > 0:
-        time = max(time, 2 * float(m.opt.timestep))
-        stiffness, damping = mass / (time * ratio) ** 2, 2 * mass / time
+        time = max(time, 2 * float(m.opt.timestep)) * float(impedance[1])
+        stiffness, damping = mass * share / (time * ratio) ** 2, 2 * mass * share / time
     else:
-        stiffness, damping = -time * mass, -ratio * mass
+        stiffness, damping = -time * mass * share, -ratio * mass * share
     r.draft.note(at, f'upper limit of tendon "{wish}"', f"is a rope that gives: {stiffness:.4g} N/m")
     law: dict[str, Any] = {"stiffness": stiffness, "damping": damping, "rest_length": high}
     if len(route) == 2:
@@ -302,7 +305,8 @@ def _actuator(r: Reading, a: int, pushes: dict[int, list[tuple[str, float, float
     word = "u_" + "".join(c if c.isascii() and c.isalnum() else "_" for c in wish)
     while word in r.draft.parameters:
         word += "_"
-    r.draft.parameters[word] = 0
+    key = r.start
+    r.draft.parameters[word] = 0 if key is None else float(m.key_ctrl[key][int(m.actuator_ctrladr[a])])
     if m.actuator_armature[a] or np.any(m.actuator_damping[a]):
         r.draft.note(at, what, "its own armature or damping is not taken; give them to the joint")
     if len(on) > 1 and bias[1]:  # a spring on the sum, whose length at ease is what is asked for
