@@ -39,7 +39,7 @@ class State:
     rates: dict[str, list[float]]
 
 
-def smooth(tree: dict[str, Any], without: tuple[str, ...] = ("limits", "friction", "restitution"), keep: str = "_armature") -> dict[str, Any]:
+def smooth(tree: dict[str, Any], without: tuple[str, ...] = ("limits", "friction", "restitution"), keep: str = "_armature", start: bool = False) -> dict[str, Any]:
     """A scene without what is a constraint, bodies that float on joints of their own."""
     tree = copy.deepcopy(dict(tree))
     tree.pop("contact", None)
@@ -58,6 +58,8 @@ def smooth(tree: dict[str, Any], without: tuple[str, ...] = ("limits", "friction
             tree["joints"][f"{name}_floats"] = {"type": "free", "child": name}
     tree["joints"] = {n: j for n, j in tree["joints"].items() if j["type"] != "distance"}
     tree["run"] = {"step": 1e-3}
+    if "parameters" in tree and not start:
+        tree["parameters"] = dict.fromkeys(tree["parameters"], 0)  # signals of actuators
     for key in ("couplings", "springs", "cables"):
         if not tree[key]:
             del tree[key]

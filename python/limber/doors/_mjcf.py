@@ -13,7 +13,7 @@ from ._meshes import ellipsoid_points, hull_points
 from ._mjcf_file import Prepared, compiled, prepare
 from ._mjcf_flex import flexes
 from ._mjcf_forces import forces
-from ._parts import rotor
+from ._parts import rotor, turn_rotors
 from ._space import Array, Pose, from_quaternion, to_vector
 from ._xml import Element, Files
 
@@ -71,6 +71,7 @@ def read(file: Path, files: Files, *, meshes: bool = True, name: str = "") -> Dr
     _world_shapes(r)
     forces(r)
     _start(r)
+    turn_rotors(draft)
     _contact(r)
     _options(r)
     return draft

@@ -20,6 +20,15 @@ def rotor(draft: Draft, joint: str, inertia: float, slides: bool) -> None:
     draft.put("couplings", f"{joint}_armature", how)
 
 
+def turn_rotors(draft: Draft) -> None:
+    """They start where their joints do, and as fast: else the first moment is nobody's."""
+    for name in draft.entries["couplings"]:
+        joint = name.removesuffix("_armature")
+        axle = draft.entries["joints"].get(f"{joint}_axle")
+        if joint != name and axle is not None:
+            axle |= {k: draft.entries["joints"][joint][k] for k in ("position", "velocity") if k in draft.entries["joints"][joint]}
+
+
 def possible_inertia(draft: Draft, at: Element, what: str, mass: float, inertia: Array) -> Array:
     """The tensor, or the nearest that some mass has: principal moments are positive, none above the other two."""
     if not np.isfinite(inertia).all() or not np.isfinite(mass) or mass < 0:

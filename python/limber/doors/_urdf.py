@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _limber
 from ._draft import Draft, ImportFault, mass_of, stand
-from ._parts import limits, mesh_shape, possible_inertia, rotor, round_shape, with_shapes
+from ._parts import limits, mesh_shape, possible_inertia, rotor, round_shape, turn_rotors, with_shapes
 from ._space import Pose, from_rpy, identity, tensor
 from ._xml import Element, Files, parse, read_bytes
 
@@ -68,6 +68,7 @@ class _Urdf:
         self._massless(children)
         self._mimics()
         self._drake()
+        turn_rotors(self.draft)
         self._loops(loops)
         self._for_others()
         self.draft.run = {"time": "5 s", "step": "1 ms"}
@@ -258,6 +259,12 @@ class _Urdf:
             ratio, offset = m.numbers("multiplier", 1, "1")[0], m.numbers("offset", 1, "0")[0]
             how = {"mimic": [leader, self.draft.names["joints"][name]], "ratio": ratio, "offset": offset}
             self.draft.put("couplings", f"{name}_mimic", how)
+            start = ratio * self._start_of(leader) + offset
+            if start:
+                self.draft.entries["joints"][self.draft.names["joints"][name]]["position"] = start
+
+    def _start_of(self, joint: str) -> float:
+        return float(self.draft.entries["joints"][joint].get("position", 0.0))
 
     # --- beside the tree
 
