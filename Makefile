@@ -160,6 +160,17 @@ $(PEERS)/.made: scripts/peers/requirements.txt
 peers: build $(PEERS)/.made ## measure limber beside MuJoCo, Pinocchio, Exudyn and PyElastica (from PyPI): docs/peers.md
 	@$(PEERS)/bin/python scripts/peers/peers.py --limber $(LIMBER)
 
+DOORS := build/doors/venv
+$(DOORS)/.made: scripts/doors/requirements.txt
+	@python3 -m venv --clear $(DOORS)
+	@$(DOORS)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+.PHONY: import-campaign
+import-campaign: wheel $(DOORS)/.made ## import every robot of dm-control, gymnasium and example-robot-data and hold it against MuJoCo and Pinocchio: docs/import.md
+	@$(DOORS)/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall build/python/dist/limber_sim-*.whl
+	@$(DOORS)/bin/python -P scripts/doors/campaign.py
+
 .PHONY: pictures
 pictures: deps-test ## make the pictures of README.md from the shipped scenes
 	@$(call configure_with_tests,release)

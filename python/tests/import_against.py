@@ -25,6 +25,7 @@ class Difference:
     com: float = 0.0
     acceleration: float = 0.0
     poses: int = 0
+    rounding: float = 0.0  #: what accelerations may be off: a rotor beside a body that is light against it
 
     @property
     def largest(self) -> float:
@@ -108,6 +109,8 @@ def against_mujoco(model: Any, imported: Any, poses: int = 10, seed: int = 1) ->
     out.mass = abs(total_mass(tree) - mass) / max(mass, 1e-300)
     if not mass:
         return out
+    own = np.maximum(model.dof_M0 - model.dof_armature, 1e-300)
+    out.rounding = float((4e-16 * model.dof_armature / own).max(initial=0))
     for _ in range(poses):
         state = _random_mujoco(model, data, imported, bodies, tree, rng)
         mujoco.mj_forward(model, data)

@@ -304,5 +304,5 @@ def test_the_command(tmp_path: Path) -> None:
     assert command("import", "x.urdf").returncode != 0
     os.environ["LIMBER_PYTHON"] = "/nowhere/python"
     missing = command("import", "x.urdf")
-    assert missing.returncode == 2 and "needs Python" in missing.stderr
+    assert missing.returncode == 4 and "needs Python" in missing.stderr
     del os.environ["LIMBER_PYTHON"]

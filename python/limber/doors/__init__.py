@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ._draft import ImportFault, Note
+from ._export import Exported, export_scene
 from ._import import Imported, import_model
 
-__all__ = ["ImportFault", "Imported", "Note", "import_model"]
+__all__ = ["Exported", "ImportFault", "Imported", "Note", "export_scene", "import_model"]

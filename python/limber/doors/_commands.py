@@ -47,7 +47,7 @@ def import_(words: Sequence[str]) -> int:
     if given.out != "-" and target.exists() and not given.force:
         raise ValueError(f"{target} is there already; --force replaces it, -o names another")
     made = import_model(given.file, files=given.files, meshes=not given.no_meshes, floating=given.floating, loops=given.loops)
-    made.scene.check()
+    verdict = made.scene.check()
     written = _write(made.text, given.out, default)
     if written:
         print(f"wrote {written}", file=sys.stderr)
@@ -58,6 +58,11 @@ def import_(words: Sequence[str]) -> int:
         print(f"  {line}", file=sys.stderr)
     for line in grouped(made.remarks):
         print(f"  (by the way) {line}", file=sys.stderr)
+    if not verdict.runs:
+        print("no method runs it yet:", file=sys.stderr)
+        for method in verdict.methods:
+            if method.method == "articulated" and not method.rests:
+                print("  " + "; ".join(method.against), file=sys.stderr)
     return 0
 
 

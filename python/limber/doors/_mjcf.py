@@ -243,7 +243,7 @@ def _shapes(r: Reading, b: int) -> dict[str, Any]:
         out["friction"] = max(frictions)
         if len(frictions) > 1:
             r.draft.note(r.at("body", b), f'frictions of the geoms of "{r.name("body", b)}"', "a body has one: the largest is taken")
-    colors = [m.geom_rgba[g] for g in geoms if (m.geom_rgba[g] != 0.5).any() and m.geom_rgba[g][3] > 0]
+    colors = [m.geom_rgba[g] for g in geoms if (m.geom_rgba[g][:3] != 0.5).any() and m.geom_rgba[g][3] > 0]
     if colors and shapes:
         out["color"] = [round(float(x), 4) for x in colors[0][:3]]
     return out

@@ -326,15 +326,17 @@ def _actuator(r: Reading, a: int, pushes: dict[int, list[tuple[str, float, float
 def _drive(r: Reading, j: int, some: list[tuple[str, float, float, float, float, float]]) -> None:
     joint = r.draft.entries["joints"][r.joints[j]]
     constant, kp, kd = (sum(p[n] for p in some) for n in (2, 3, 4))
-    expression = " + ".join(f"{factor:.15g}*{word}" for word, factor, *_ in some if factor) or "0"
-    if constant:
-        expression += f" + {constant:.15g}"
+
+    def signal(by: float) -> str:
+        terms = [word if factor == by else f"{factor / by:.15g}*{word}" for word, factor, *_ in some if factor]
+        return " + ".join(terms + ([f"{constant / by:.15g}"] if constant else [])) or "0"
+
     limit = min(p[5] for p in some)
     if kp or (kd and np.isfinite(limit)):
         if np.isfinite(limit) and len(some) > 1:
             r.draft.note(r.at("joint", j), f'joint "{r.name("joint", j)}"', "several actuators: their forceranges are not kept to")
             limit = float("inf")
-        target = f"({expression})/{kp:.15g}" if kp else f"({expression})/{kd:.15g}*t"
+        target = signal(kp) if kp else f"({signal(kd)})*t"
         servo = {"target": target, "kp": kp, **({"kd": kd} if kd else {})}
         joint["drive"] = {"servo": servo | ({"max_force": limit} if np.isfinite(limit) else {})}
         return
@@ -343,4 +345,4 @@ def _drive(r: Reading, j: int, some: list[tuple[str, float, float, float, float,
             joint["damping_force"] += f" + {kd:.15g}*v"
         else:
             joint["damping"] = joint.get("damping", 0.0) + kd
-    joint["drive"] = {"force": expression}
+    joint["drive"] = {"force": signal(1.0)}
