@@ -92,6 +92,17 @@ def total_mass(tree: dict[str, Any]) -> float:
     return sum(float(b.get("mass", 0.0)) for b in tree.get("bodies", {}).values())
 
 
+def accelerations(tree: Any, bodies: list[str]) -> np.ndarray:
+    """Of the first moment, without contact, events and controllers, which MJCF does not have as they are here."""
+    tree = copy.deepcopy(dict(tree))
+    tree["probes"] = [{"name": f"p{k}{q}", "quantity": q, "on": b} for k, b in enumerate(bodies) for q in ("acceleration", "angular_acceleration")]
+    tree["run"] = {"step": 1e-3}
+    for key in ("contact", "events", "controllers"):
+        tree.pop(key, None)
+    sim = Scene(tree).simulate()
+    return np.array([sim[p["name"]] for p in tree["probes"]])
+
+
 def rotors(tree: dict[str, Any]) -> int:
     return sum(n.endswith("_armature") for n in tree.get("couplings", {}))
 

@@ -10,7 +10,6 @@ Ends with 1 if something that was translated differs by more than TOLERANCE, or 
 from __future__ import annotations
 
 import argparse
-import copy
 import re
 import sys
 import sysconfig
@@ -97,20 +96,9 @@ def round_trip(name: str, folder: Path) -> tuple[str, str, bool] | None:
     back = import_model(file)
     tree = _limber.read_tree(scene.to_yaml(resolved=True), name)
     pairs = [(b, back.names["bodies"][b]) for b in tree["bodies"] if b in back.names["bodies"]]
-    there, here = (accelerations(t, [p[k] for p in pairs]) for k, t in enumerate((tree, back.tree)))
+    there, here = (import_against.accelerations(t, [p[k] for p in pairs]) for k, t in enumerate((tree, back.tree)))
     difference = float(np.abs(there - here).max() / max(1.0, np.abs(there).max()))
     return f"{len(pairs)} bodies, {difference:.0e}", "; ".join(sorted({re.sub(r"[0-9.]+", "…", n) for n in lost})), difference < TOLERANCE or bool(lost)
-
-
-def accelerations(tree: Any, bodies: list[str]) -> np.ndarray:
-    """Of the first moment, without contact, events and controllers, which MJCF does not have as they are here."""
-    tree = copy.deepcopy(dict(tree))
-    tree["probes"] = [{"name": f"p{k}{q}", "quantity": q, "on": b} for k, b in enumerate(bodies) for q in ("acceleration", "angular_acceleration")]
-    tree["run"] = {"step": 1e-3}
-    for key in ("contact", "events", "controllers"):
-        tree.pop(key, None)
-    sim = limber.Scene(tree).simulate()
-    return np.array([sim[p["name"]] for p in tree["probes"]])
 
 
 def main() -> int:

@@ -149,7 +149,7 @@ def plain(value: Any) -> Any:
     return number(value) if isinstance(value, (float, np.floating)) else value
 
 
-def number(value: float) -> float | int:
+def number(value: Any) -> float | int:
     value = float(f"{float(value):.15g}")
     return int(value) if value == int(value) and abs(value) < 1e9 else value
 

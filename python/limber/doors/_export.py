@@ -122,7 +122,8 @@ class Plan:
         return out
 
     def _part(self, b: str) -> Part:
-        pose, joints, at = identity(), [], b
+        pose, at = identity(), b
+        joints: list[tuple[str, dict[str, Any], Pose]] = []
         while True:
             if at not in self.above:
                 return Part(b, "world", pose, joints, self.bodies[b])

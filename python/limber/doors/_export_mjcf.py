@@ -197,7 +197,9 @@ class _Writer:
             plan.note(f"joint {name}", "dry friction is soft there, and has one level")
         given = j.get("limits")
         if given is not None:
-            rows = given if isinstance(given[0], list) else [given] * count if not ball else [given]
+            if ball:  # one angle
+                given = [0.0, float(np.max(np.asarray(given, dtype=float)))]
+            rows = given if isinstance(given[0], list) else [given] * (1 if ball else count)
             for w, row in zip(words, rows):
                 low, high = (float(x) for x in row)
                 if np.isfinite(low) and np.isfinite(high):

@@ -114,7 +114,7 @@ def _body(r: Reading, b: int) -> None:
 def _points(r: Reading, b: int) -> dict[str, Array]:
     """Sites that have a name, as points of the body."""
     m = r.m
-    own = [s for s in np.flatnonzero(m.site_bodyid == b) if ("site", r.name("site", s)) not in r.prepared.made]
+    own = [s for s in map(int, np.flatnonzero(m.site_bodyid == b)) if ("site", r.name("site", s)) not in r.prepared.made]
     return {_word(r.name("site", s)): m.site_pos[s] for s in own}
 
 
@@ -156,7 +156,8 @@ def _free_joint(r: Reading, j: int, entry: dict[str, Any]) -> None:
 
 def _passive(r: Reading, j: int, dof: int, kind: int, at: Element) -> dict[str, Any]:
     """Spring, damper, limits, friction."""
-    m, out = r.m, {}
+    m = r.m
+    out: dict[str, Any] = {}
     q = int(m.jnt_qposadr[j])
     if kind == BALL:
         rest: Any = to_vector(from_quaternion(m.qpos0[q : q + 4]).T @ from_quaternion(m.qpos_spring[q : q + 4]))
@@ -231,7 +232,7 @@ def _touches(r: Reading, g: int) -> bool:
 def _shapes(r: Reading, b: int) -> dict[str, Any]:
     """Those that touch; where nothing of the model does, all, to be seen."""
     m = r.m
-    geoms = [g for g in np.flatnonzero(m.geom_bodyid == b) if any_contact(m) <= _touches(r, g)]
+    geoms = [g for g in map(int, np.flatnonzero(m.geom_bodyid == b)) if any_contact(m) <= _touches(r, g)]
     shapes = [s for g in geoms if (s := shape_of(r, g)) is not None]
     out: dict[str, Any] = {}
     if len(shapes) == 1 and not {"at", "rotate"} & set(shapes[0]):
@@ -289,7 +290,7 @@ def shape_of(r: Reading, g: int) -> dict[str, Any] | None:
 def _world_shapes(r: Reading) -> None:
     """Planes, grounds, and what else stands on the world."""
     m = r.m
-    for g in np.flatnonzero(m.geom_bodyid == 0):
+    for g in map(int, np.flatnonzero(m.geom_bodyid == 0)):
         if any_contact(m) and not _touches(r, g):
             continue
         place = Pose(from_quaternion(m.geom_quat[g]), m.geom_pos[g].astype(float))

@@ -106,7 +106,7 @@ def _settle_files(root: Element, files: Files, meshes: bool) -> None:
     """Paths that are absolute and allowed; no textures, which are only to look at; no sizes of memory."""
     folders = {"mesh": "", "hfield": "", "model": "", "flexcomp": ""}
     for compiler in root.all("compiler"):
-        for word, kinds in (("assetdir", ("mesh", "flexcomp")), ("meshdir", ("mesh", "hfield", "flexcomp"))):
+        for word, kinds in (("assetdir", ("mesh", "hfield", "flexcomp")), ("meshdir", ("mesh", "hfield", "flexcomp"))):
             if word in compiler.attributes:
                 folders.update(dict.fromkeys(kinds, compiler.attributes.pop(word)))
         strip = compiler.attributes.pop("strippath", "false") == "true"
@@ -179,7 +179,7 @@ def compiled(prepared: Prepared, name: str) -> Any:
         if e.tag == "composite":
             raise e.fault("<composite> is refused by MuJoCo 4: its own replacement is <flexcomp>, or <replicate>")
     try:
-        import mujoco
+        import mujoco  # type: ignore[import-untyped]
     except ImportError as e:
         raise ImportError("MJCF is read by MuJoCo's own reader: pip install 'limber-sim[import]'") from e
     try:

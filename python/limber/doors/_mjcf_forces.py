@@ -244,7 +244,10 @@ def _pulley(r: Reading, w: int, p0: Array, p1: Array, at: Element, wish: str) ->
         if abs(along[0] - along[1]) > 1e-9:
             r.draft.note(at, f'tendon "{wish}"', "runs along its cylinder too: here it lies in the plane of a pulley")
         centre = centre + axis * sum(along) / 2
-    flat = lambda v: v - axis * (axis @ v)  # noqa: E731
+
+    def flat(v: Array) -> Array:
+        return v - axis * (axis @ v)
+
     chord = flat(p1 - p0)
     if side >= 0:
         place = r.poses[int(m.site_bodyid[side])].of(m.site_pos[side])

@@ -237,7 +237,8 @@ class _Sdf:
             base = self.frames[scope + within].rotation if within != "__model__" else self.frames[scope + "__model__"].rotation
         elif old in ("true", "1") or (not old and self.version < (1, 5)):
             base = self.frames[scope + "__model__"].rotation
-        return base @ (axis / np.linalg.norm(axis))
+        out: Array = base @ (axis / np.linalg.norm(axis))
+        return out
 
     def _joint(self, scope: str, e: Element) -> None:
         name = e.get("name")

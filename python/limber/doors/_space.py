@@ -19,11 +19,12 @@ class Pose(NamedTuple):
     rotation: Array
     place: Array
 
-    def __matmul__(self, inner: Pose) -> Pose:  # type: ignore[override]
+    def __matmul__(self, inner: Pose) -> Pose:
         return Pose(self.rotation @ inner.rotation, self.rotation @ inner.place + self.place)
 
     def of(self, point: Numbers) -> Array:
-        return self.rotation @ np.asarray(point, dtype=float) + self.place
+        out: Array = self.rotation @ np.asarray(point, dtype=float) + self.place
+        return out
 
     def inverse(self) -> Pose:
         return Pose(self.rotation.T, -self.rotation.T @ self.place)
