@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -178,29 +179,37 @@ TEST(StepAdjoint, RunsOfAllIntegratorsAgainstDifferences) {
     for (unsigned seed = 0; seed < 8; ++seed) compare_runs(integrator, seed, seed % 2 == 1, 0.01, 12);
 }
 
-// A pendulum's end by its mass, stiffness and length: one multiplier serves them all.
+// A structure's end by a mass, a stiffness, a length, and a spring of a joint that turns freely with its ease:
+// one multiplier serves them all.
 TEST(StepAdjoint, ParametersAgainstDifferences) {
   for (const Integrator integrator : all_integrators) {
-    const auto model = [](double mass, double stiffness, double reach) {
+    const auto model = [](const std::array<double, 5>& x) {
+      const double mass = x[0], stiffness = x[1], reach = x[2];
       ModelParts parts = random_structure(3, true, 5);
       parts.bodies[2].inertia = Inertia::about_com(mass, {0.1, 0, 0.2}, math::sphere_inertia(mass, 0.2));
       parts.joints[1].law.stiffness[0] = stiffness;
       parts.joints[3].X_PF.p[1] = reach;
+      Joint& free = parts.joints[2];
+      free.kind = JointKind::spherical, free.law = {}, free.position = {0.3, -0.2, 0.1};
+      free.law.stiffness = {x[3], 7, 7}, free.law.rest[1] = x[4];
       return Model(std::move(parts));
     };
-    const double p[3] = {1.2, 12, 0.3};
+    const std::array<double, 5> p{1.2, 12, 0.3, 9, 0.2};
     const auto with = [&](int k, double by) {
-      double x[3] = {p[0], p[1], p[2]};
-      x[k] += by;
-      return compile(model(x[0], x[1], x[2]), exact_by(integrator));
+      std::array<double, 5> x = p;
+      x[static_cast<std::size_t>(k)] += by;
+      return compile(model(x), exact_by(integrator));
     };
     const System system = with(0, 0);
     const Recorded here = run(system, system.rest(), 0.01, 15);
     Random random(7);
     const int n = system.data().tree.v_count();
     const Outcome outcome{random_numbers(random, n, 1), random_numbers(random, n, 0.3), here.end.q};
-    for (int k = 0; k < 3; ++k) {
-      const double d = 1e-5 * p[k];
+    for (int k = 0; k < 5; ++k) {
+      const double size = p[static_cast<std::size_t>(k)], d = 3e-5 * size;
+      const System more = with(k, d), less = with(k, -d);
+      const std::vector<int> apart = springs_apart(more.data(), less.data());
+      EXPECT_EQ(!apart.empty(), k == 4 || (k == 3 && integrator == Integrator::euler));
       LinearDynamics up(with(k, d)), down(with(k, -d));
       std::vector<double> q_bar = outcome.q, v_bar = outcome.v;
       StepAdjoint adjoint(system);
@@ -211,19 +220,21 @@ TEST(StepAdjoint, ParametersAgainstDifferences) {
         found += (adjoint.power(up) - adjoint.power(down)) / (2 * d);
         adjoint.add_to(numbers);
         by_numbers += (adjoint.power_of_elements(up) - adjoint.power_of_elements(down)) / (2 * d);
+        by_numbers += (adjoint.power_of_springs(apart, more.data()) -
+                       adjoint.power_of_springs(apart, less.data())) /
+                      (2 * d);
       }
-      const System more = with(k, d), less = with(k, -d);
-      by_numbers += numbers.between(more.data(), less.data()) / (2 * d);
+      by_numbers += numbers.between(more.data(), less.data(), apart) / (2 * d);
       ASSERT_FALSE(differ_beyond_numbers(more.data(), less.data()));
       // Powers of whole links, of which the difference is a part: rounding.
       EXPECT_NEAR(by_numbers, found, 1e-8 * std::abs(found) + 1e-9)
           << to_string(integrator) << " parameter " << k;
       const auto at = [&](double by) {
-        const System other = with(k, by * p[k]);
+        const System other = with(k, by * size);
         return outcome.of(other, run(other, other.rest(), 0.01, 15).end);
       };
       const double e = 1e-3;
-      const double wanted = (8 * (at(e) - at(-e)) - (at(2 * e) - at(-2 * e))) / (12 * e * p[k]);
+      const double wanted = (8 * (at(e) - at(-e)) - (at(2 * e) - at(-2 * e))) / (12 * e * size);
       EXPECT_NEAR(found, wanted, 1e-7 * std::abs(wanted) + 1e-9)
           << to_string(integrator) << " parameter " << k;
     }

@@ -38,11 +38,14 @@ struct NumberGradient {
   std::vector<Bilinear> inertia, drag;           // (size)
   std::vector<Vec6> frame;                       // (size) of X_PF, by a twist in F
   std::vector<double> stiffness, damping, rest;  // (v_count)
-  // By the numbers in which two systems differ.
-  double between(const SystemData& up, const SystemData& down) const;
+  // By the numbers in which two systems differ; of the springs of links in `apart` nothing.
+  double between(const SystemData& up, const SystemData& down, const std::vector<int>& apart) const;
 };
 // They differ in numbers that NumberGradient lacks, so that λ·r has to be looked at wholly.
 bool differ_beyond_numbers(const SystemData& up, const SystemData& down);
+// Links whose joints turn freely on springs that differ in another way than NumberGradient knows: in where
+// they are at ease, and in stiffness where a step has it in its matrix (power_of_springs()).
+std::vector<int> springs_apart(const SystemData& up, const SystemData& down);
 
 class LinearDynamics {
  public:
@@ -61,6 +64,9 @@ class LinearDynamics {
   // the virtual twists of another that is at its point.
   double power_of_elements(LinearDynamics& other, const std::vector<signed char>& servo,
                            const double* lambda);
+
+  // λ·r of the springs of these links' joints, as another system has them.
+  double power_of_springs(const std::vector<int>& links, const SystemData& of, const double* lambda) const;
 
   // The matrix M + d D + k K of a step's iteration, which is near to what such products add up to.
   bool factor(double d, double k);

@@ -32,9 +32,13 @@ double NumberGradient::Bilinear::times(const Inertia& up, const Inertia& down) c
   return m * (up.m - down.m) + h.dot(up.h - down.h) + I.cwiseProduct(up.I - down.I).sum();
 }
 
-double NumberGradient::between(const SystemData& up, const SystemData& down) const {
+double NumberGradient::between(const SystemData& up, const SystemData& down,
+                               const std::vector<int>& apart) const {
   double sum = 0;
+  auto next = apart.begin();
   for (int i = 0; i < up.tree.size(); ++i) {
+    const bool is_apart = next != apart.end() && *next == i;
+    if (is_apart) ++next;
     sum += inertia[i].times(up.tree[i].inertia, down.tree[i].inertia);
     const Pose moved = down.tree[i].X_PF.inverse() * up.tree[i].X_PF;
     sum += frame[i].dot(math::se3_log(moved));
@@ -44,6 +48,7 @@ double NumberGradient::between(const SystemData& up, const SystemData& down) con
     for (int k = 0; k < up.tree[i].dofs; ++k) {
       const int n = up.tree[i].v + k;
       sum += damping[n] * (up.damping[n] - down.damping[n]);
+      if (is_apart) continue;
       sum += stiffness[n] * (plain ? up.stiffness[n] - down.stiffness[n] : a.stiffness[k] - b.stiffness[k]);
       if (plain) sum += rest[n] * (up.rest[n] - down.rest[n]);
     }
@@ -52,16 +57,47 @@ double NumberGradient::between(const SystemData& up, const SystemData& down) con
 }
 
 bool differ_beyond_numbers(const SystemData& up, const SystemData& down) {
-  const bool euler = up.options.integrator == Integrator::euler;
   if (up.body_block_index != down.body_block_index || up.drag.size() != down.drag.size()) return true;
   for (int i = 0; i < up.tree.size(); ++i) {
     if (up.tree[i].lead != down.tree[i].lead) return true;
     if (!has_rotation_vector(up.tree[i].kind)) continue;
     const JointLaw &a = up.model.joints()[i].law, &b = down.model.joints()[i].law;
-    if (a.extras || b.extras || a.rest != b.rest) return true;
-    if (euler && a.stiffness != b.stiffness) return true;
+    if (a.extras || b.extras) return true;
+    if (up.has_rotation_law[i] != down.has_rotation_law[i]) return true;
   }
   return false;
+}
+
+std::vector<int> springs_apart(const SystemData& up, const SystemData& down) {
+  const bool euler = up.options.integrator == Integrator::euler;
+  std::vector<int> out;
+  for (int i = 0; i < up.tree.size(); ++i) {
+    if (!has_rotation_vector(up.tree[i].kind)) continue;
+    const JointLaw &a = up.model.joints()[i].law, &b = down.model.joints()[i].law;
+    if (a.rest != b.rest || (euler && a.stiffness != b.stiffness)) out.push_back(i);
+  }
+  return out;
+}
+
+// τ = −∂V − H (h v + h² a), H the positive part of the Hessian.
+double LinearDynamics::power_of_springs(const std::vector<int>& links, const SystemData& of,
+                                        const double* lambda) const {
+  const double h = at_.ahead;
+  double sum = 0;
+  for (const int i : links) {
+    const Link& link = s_.tree[i];
+    if (!of.has_rotation_law[i]) continue;
+    const JointLaw& law = of.model.joints()[i].law;
+    const elastic::JointConfiguration c = elastic::configuration_of(link.kind, at_.q + link.q);
+    Vec6 force = elastic::joint_energy_gradient(link.kind, law, c).gradient;
+    if (h > 0) {
+      const Mat6 H = elastic::joint_hessian_psd(link.kind, law, c);
+      for (int k = 0; k < link.dofs; ++k)
+        force += h * H.col(k) * (at_.v[link.v + k] + h * at_.a[link.v + k]);
+    }
+    for (int k = 0; k < link.dofs; ++k) sum += lambda[link.v + k] * force[k];
+  }
+  return sum;
 }
 
 // τ = −K (q − rest + h v) − D v − (hD + h²K) a, of rotations −J_r⁻ᵀ diag(k) θ.

@@ -400,6 +400,13 @@ double StepAdjoint::power_of_elements(LinearDynamics& of) const {
   return sum;
 }
 
+double StepAdjoint::power_of_springs(const std::vector<int>& links, const SystemData& of) const {
+  double sum = 0;
+  for (std::size_t i = 0; i < lambda_.size(); ++i)
+    sum += stages_[i]->at.power_of_springs(links, of, lambda_[i].data());
+  return sum;
+}
+
 void StepAdjoint::add_to(NumberGradient& out) const {
   for (std::size_t i = 0; i < lambda_.size(); ++i) stages_[i]->at.add_to(out, lambda_[i].data());
 }

@@ -43,6 +43,7 @@ class StepAdjoint {
   // lacks.
   double power(LinearDynamics& of) const;
   double power_of_elements(LinearDynamics& of) const;
+  double power_of_springs(const std::vector<int>& links, const SystemData& of) const;
   void add_to(NumberGradient& out) const;
 
  private:

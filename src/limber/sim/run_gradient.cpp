@@ -115,7 +115,8 @@ struct Side {
 struct Parameter {
   Side up, down;
   double delta;
-  bool wholly;  // λ·r has to be looked at
+  bool wholly = false;        // λ·r has to be looked at
+  std::vector<int> springs{};  // else of the springs of these links
 };
 
 // Given motions are the same on both sides: their derivatives are not followed.
@@ -185,8 +186,11 @@ class Backwards {
       Parameter& p = parameters_[k];
       require_same_motions(p.up.system.data(), p.down.system.data(), part.t);
       articulated::LinearDynamics &up = p.up.dynamics, &down = p.down.dynamics;
-      const double apart = p.wholly ? adjoint_.power(up) - adjoint_.power(down)
-                                    : adjoint_.power_of_elements(up) - adjoint_.power_of_elements(down);
+      double apart = p.wholly ? adjoint_.power(up) - adjoint_.power(down)
+                              : adjoint_.power_of_elements(up) - adjoint_.power_of_elements(down);
+      if (!p.springs.empty())
+        apart += adjoint_.power_of_springs(p.springs, p.up.system.data()) -
+                 adjoint_.power_of_springs(p.springs, p.down.system.data());
       out_.by[k] += apart / (2 * p.delta);
     }
     if (!forces) return;
@@ -198,7 +202,9 @@ class Backwards {
   void finish() {
     for (std::size_t k = 0; k < parameters_.size(); ++k) {
       const Parameter& p = parameters_[k];
-      if (!p.wholly) out_.by[k] += numbers_.between(p.up.system.data(), p.down.system.data()) / (2 * p.delta);
+      if (!p.wholly)
+        out_.by[k] +=
+            numbers_.between(p.up.system.data(), p.down.system.data(), p.springs) / (2 * p.delta);
     }
   }
 
@@ -257,11 +263,12 @@ RunSensitivity RunGradient::of(std::span<const RecordedNumber> numbers, std::spa
   std::vector<Parameter> parameters;
   parameters.reserve(changes.size());
   for (const ModelChange& c : changes) {
-    parameters.push_back({Side(*c.up, d.options), Side(*c.down, d.options), c.delta, false});
+    parameters.push_back({Side(*c.up, d.options), Side(*c.down, d.options), c.delta});
     Parameter& p = parameters.back();
     require_same_kind(s, p.up.system.data());
     require_same_kind(s, p.down.system.data());
     p.wholly = articulated::differ_beyond_numbers(p.up.system.data(), p.down.system.data());
+    if (!p.wholly) p.springs = articulated::springs_apart(p.up.system.data(), p.down.system.data());
   }
   RunSensitivity out;
   const auto n = static_cast<std::size_t>(s.tree.v_count());
