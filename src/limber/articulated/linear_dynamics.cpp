@@ -76,7 +76,22 @@ LinearDynamics::LinearDynamics(const System& system)
     lock.C.setIdentity();
     lock.g.setZero();
   }
+  find_seen_links();
   color_links();
+}
+
+void LinearDynamics::find_seen_links() {
+  seen_.assign(s_.tree.size(), 0);
+  const auto see = [&](int link) {
+    if (link >= 0) seen_[static_cast<std::size_t>(link)] = 1;
+  };
+  for (const GroundSpring& g : s_.ground_springs) see(g.at.link);
+  for (const PairSpring& p : s_.pair_springs) see(p.a.link), see(p.b.link);
+  for (const CompiledBushing& b : s_.bushings) see(b.a), see(b.b);
+  for (const CompiledLoad& l : s_.loads) see(l.at.link);
+  for (const WindShape& shape : s_.wind_shapes) see(shape.link);
+  for (const CompiledRider& r : s_.riders)
+    for (const CompiledRider::Stretch& stretch : r.road) see(stretch.link);
 }
 
 // Two links are moved at once where no force sees both: greedily, in their order.
@@ -90,6 +105,7 @@ void LinearDynamics::color_links() {
   }
   std::vector<std::vector<char>> taken;  // (colors, size) links whose force sees one of the color
   for (std::size_t i = 0; i < n; ++i) {
+    if (!seen_[i]) continue;
     std::size_t c = 0;
     const auto free = [&](std::size_t color) {
       return std::ranges::none_of(neighbours_[i],
@@ -123,10 +139,11 @@ void LinearDynamics::find_forces(const MotionPoint& p, const std::vector<Vec6>& 
   std::copy(w_.wrench.begin(), w_.wrench.end(), F.begin());
   std::copy(w_.tau.begin(), w_.tau.end(), tau.begin());
   if (h == 0) return;
-  for (const Link& link : s_.tree.links())
-    for (int i = 0; i < link.dofs; ++i)
-      for (int j = 0; j < link.dofs; ++j)
-        tau[link.v + i] -= w_.joint_block[link.block + j * link.dofs + i] * p.a[link.v + j];
+  if (acting.laws || acting.actuators)
+    for (const Link& link : s_.tree.links())
+      for (int i = 0; i < link.dofs; ++i)
+        for (int j = 0; j < link.dofs; ++j)
+          tau[link.v + i] -= w_.joint_block[link.block + j * link.dofs + i] * p.a[link.v + j];
   if (!w_.blocks) {
     for (int i = 0; i < s_.tree.size(); ++i)
       if (const int b = w_.body_block_index[i]; b >= 0) F[i] -= w_.body_block[b] * A[i];
@@ -180,7 +197,7 @@ void LinearDynamics::at(const MotionPoint& p, const std::vector<signed char>& se
   for (std::size_t k = 0; k < servo.size(); ++k) w_.servo[k] = static_cast<ServoState>(servo[k]);
   walk(p);
   w_.links = links_;
-  find_forces(p, A_, {}, F_, tau_);
+  find_forces(p, A_, {.laws = false, .actuators = false}, F_, tau_);
   for (int i = 0; i < s_.tree.size(); ++i) {
     const Inertia& I = s_.tree[i].inertia;
     const Vec6& V = links_[i].V;
@@ -216,11 +233,10 @@ void LinearDynamics::find_axes(const MotionPoint& p) {
   }
 }
 
-// ∂F by poses and twists of links. Without elements there is weight and drag alone: transpose_times() knows
-// them.
+// ∂F of elements by poses and twists of links; of weight and drag transpose_times() knows them.
 void LinearDynamics::find_link_blocks(const MotionPoint& p) {
   blocks_.clear();
-  if (!elements_ && p.ahead == 0) return;
+  if (!elements_) return;
   double turning = 0, sliding = 0;
   for (const LinkMotion& m : links_) {
     turning = std::max(turning, m.V.head<3>().norm());
@@ -244,7 +260,7 @@ void LinearDynamics::find_link_blocks(const MotionPoint& p) {
           else
             m.V += twist;
         }
-        find_forces(p, A_, {.laws = false, .actuators = false}, F, tau_up_);
+        find_forces(p, A_, {.laws = false, .actuators = false, .own = false}, F, tau_up_);
       };
       moved(way, F_up_);
       moved(-way, F_down_);
@@ -255,7 +271,53 @@ void LinearDynamics::find_link_blocks(const MotionPoint& p) {
   }
 }
 
-// Springs and dampers of joints, whose derivatives are known.
+// Of ∂V + H y, y = h v + h² a, by the coordinates of a joint that turns freely, and H itself, the positive
+// part of the Hessian. Of a plain spring that is J⁻ᵀ K (θ + J⁻¹ y), H = J⁻ᵀ K J⁻¹, and J⁻¹(θ) = J⁻ᵀ(−θ).
+LinearDynamics::SpringSlopes LinearDynamics::spring_slopes(const MotionPoint& p, int i) const {
+  const Link& link = s_.tree[i];
+  const JointLaw& law = s_.model.joints()[i].law;
+  Vec6 y = Vec6::Zero();
+  for (int k = 0; k < link.dofs; ++k) y[k] = p.ahead * (p.v[link.v + k] + p.ahead * p.a[link.v + k]);
+  if (law.extras) return curved_spring_slopes(p, i, y);
+  SpringSlopes out{Mat6::Zero(), Mat6::Zero()};
+  const elastic::JointConfiguration c = elastic::configuration_of(link.kind, p.q + link.q);
+  const Vec3 theta = math::so3_log(math::so3_exp({law.rest[0], law.rest[1], law.rest[2]}).transpose() * c.R);
+  const Vec3 K(law.stiffness[0], law.stiffness[1], law.stiffness[2]);
+  const Mat3 J_inverse = math::so3_jacobian_inverse(theta), stiff = J_inverse.transpose() * K.asDiagonal();
+  const Vec3 w = K.cwiseProduct(theta + J_inverse * y.head<3>());
+  const Mat3 turn = Mat3::Identity() - math::so3_jacobian_inverse_transpose_derivative(-theta, y.head<3>());
+  out.by_q.topLeftCorner<3, 3>() =
+      (math::so3_jacobian_inverse_transpose_derivative(theta, w) + stiff * turn) * J_inverse;
+  out.H.topLeftCorner<3, 3>() = stiff * J_inverse;
+  for (int k = 3; k < link.dofs; ++k) out.by_q(k, k) = out.H(k, k) = law.stiffness[k];
+  return out;
+}
+
+// The same of laws that are not linear, by differences.
+LinearDynamics::SpringSlopes LinearDynamics::curved_spring_slopes(const MotionPoint& p, int i,
+                                                                  const Vec6& y) const {
+  const Link& link = s_.tree[i];
+  const JointLaw& law = s_.model.joints()[i].law;
+  SpringSlopes out{Mat6::Zero(), Mat6::Zero()};
+  const auto hessian = [&](const double* q) {
+    return elastic::joint_hessian_psd(link.kind, law, elastic::configuration_of(link.kind, q));
+  };
+  const auto force = [&](int k, double by) {
+    double way[6] = {}, q[7];
+    way[k] = by;
+    multibody::integrate_joint(link.kind, p.q + link.q, way, 1, q);
+    const elastic::JointConfiguration c = elastic::configuration_of(link.kind, q);
+    return Vec6(elastic::joint_energy_gradient(link.kind, law, c).gradient + hessian(q) * y);
+  };
+  for (int k = 0; k < link.dofs; ++k) {
+    const double d = pose_way / s_.rate_unit[link.v + k];
+    out.by_q.col(k) = (force(k, d) - force(k, -d)) / (2 * d);
+  }
+  out.H = hessian(p.q + link.q);
+  return out;
+}
+
+// Springs and dampers of joints: τ = −∂V − D (v + h a) − H (h v + h² a).
 void LinearDynamics::find_law_blocks(const MotionPoint& p) {
   std::fill(tau_q_.begin(), tau_q_.end(), 0.0);
   std::fill(tau_v_.begin(), tau_v_.end(), 0.0);
@@ -264,13 +326,21 @@ void LinearDynamics::find_law_blocks(const MotionPoint& p) {
     const bool plain = !has_rotation_vector(link.kind);
     for (int k = 0; k < link.dofs; ++k) {
       tau_v_[link.block + k * link.dofs + k] = -s_.damping[link.v + k];
-      if (plain) tau_q_[link.block + k * link.dofs + k] = -s_.stiffness[link.v + k];
+      if (!plain) continue;
+      tau_q_[link.block + k * link.dofs + k] = -s_.stiffness[link.v + k];
+      tau_v_[link.block + k * link.dofs + k] -= p.ahead * s_.stiffness[link.v + k];
     }
     if (plain || !s_.has_rotation_law[i]) continue;
-    const Mat6 H = elastic::joint_hessian(link.kind, s_.model.joints()[i].law,
-                                          elastic::configuration_of(link.kind, p.q + link.q));
+    const SpringSlopes spring =
+        p.ahead > 0 ? spring_slopes(p, i)
+                    : SpringSlopes{elastic::joint_hessian(link.kind, s_.model.joints()[i].law,
+                                                          elastic::configuration_of(link.kind, p.q + link.q)),
+                                   Mat6::Zero()};
     for (int k = 0; k < link.dofs; ++k)
-      for (int n = 0; n < link.dofs; ++n) tau_q_[link.block + k * link.dofs + n] = -H(n, k);
+      for (int n = 0; n < link.dofs; ++n) {
+        tau_q_[link.block + k * link.dofs + n] = -spring.by_q(n, k);
+        tau_v_[link.block + k * link.dofs + n] -= p.ahead * spring.H(n, k);
+      }
   }
 }
 
@@ -278,13 +348,8 @@ void LinearDynamics::find_law_blocks(const MotionPoint& p) {
 // all joints at a time.
 void LinearDynamics::find_joint_blocks(const MotionPoint& p) {
   find_law_blocks(p);
-  const bool euler = p.ahead > 0;
-  if (!euler && !actuators_) return;
-  const Acting acting{.laws = euler, .actuators = true, .own = false, .elements = false};
-  if (euler) {
-    std::fill(tau_q_.begin(), tau_q_.end(), 0.0);
-    std::fill(tau_v_.begin(), tau_v_.end(), 0.0);
-  }
+  if (!actuators_) return;
+  const Acting acting{.laws = false, .actuators = true, .own = false, .elements = false};
   w_.links = links_;
   std::vector<double> q(p.q, p.q + s_.tree.q_count()), v(p.v, p.v + s_.tree.v_count()), way(v.size());
   const auto differ = [&](int k, double scale_turn, double scale_slide, bool of_rates,
@@ -343,7 +408,6 @@ void LinearDynamics::add_block_powers() {
 
 void LinearDynamics::transpose_times(const double* lambda, double* q_bar, double* v_bar, double* a_bar) {
   place_virtual(lambda);
-  const bool alone = !elements_ && at_.ahead == 0;
   const Vec3 g = w_.weight * s_.model.gravity().value(at_.t);
   for (int i = 0; i < s_.tree.size(); ++i) {
     const Inertia& I = s_.tree[i].inertia;
@@ -352,7 +416,6 @@ void LinearDynamics::transpose_times(const double* lambda, double* q_bar, double
     V_bar_[i] = -I.momentum(cross_motion(V, psi)) - cross_force(psi, I.momentum(V));
     psi_bar_[i] = f_[i];
     pose_bar_[i].setZero();
-    if (!alone) continue;
     const Vec3 fall = links_[i].X_WM.R.transpose() * g;
     const Vec3 y = psi.head<3>().cross(I.h) + I.m * psi.tail<3>();  // of ψ·weight by g in M
     pose_bar_[i].head<3>() = -y.cross(fall);

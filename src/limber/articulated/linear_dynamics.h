@@ -43,9 +43,12 @@ struct NumberGradient {
 };
 // They differ in numbers that NumberGradient lacks, so that λ·r has to be looked at wholly.
 bool differ_beyond_numbers(const SystemData& up, const SystemData& down);
-// Links whose joints turn freely on springs that differ in another way than NumberGradient knows: in where
-// they are at ease, and in stiffness where a step has it in its matrix (power_of_springs()).
+// Links whose joints turn freely on springs that are at ease elsewhere: NumberGradient lacks that, and
+// power_of_springs() has it.
 std::vector<int> springs_apart(const SystemData& up, const SystemData& down);
+
+// What acts beside the numbers (loads, springs between bodies, drives, …) is not seen to be the same of both.
+bool elements_may_differ(const SystemData& up, const SystemData& down);
 
 class LinearDynamics {
  public:
@@ -93,8 +96,14 @@ class LinearDynamics {
   void find_axes(const MotionPoint& p);
   void find_link_blocks(const MotionPoint& p);
   void find_joint_blocks(const MotionPoint& p);
+  void find_seen_links();
   void color_links();
   void add_block_powers();
+  struct SpringSlopes {
+    Mat6 by_q, H;
+  };
+  SpringSlopes spring_slopes(const MotionPoint& p, int link) const;
+  SpringSlopes curved_spring_slopes(const MotionPoint& p, int link, const Vec6& y) const;
 
   System system_;  // kept alive
   const SystemData& s_;
@@ -109,7 +118,8 @@ class LinearDynamics {
   std::vector<TurningAxes> axes_;
   std::vector<int> axes_of_;              // (size) −1: none
   std::vector<double> tau_q_, tau_v_;     // (block_count) ∂τ of a joint by its own coordinates and rates
-  std::vector<std::vector<int>> colors_;  // links that are moved at once
+  std::vector<char> seen_;                // (size) elements act on it
+  std::vector<std::vector<int>> colors_;  // seen links that are moved at once
   std::vector<std::vector<int>> neighbours_;  // (size) links whose forces see it, itself first
   std::vector<char> given_;                   // (v_count)
   std::vector<Vec6> F_, F_up_, F_down_;

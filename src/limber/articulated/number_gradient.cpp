@@ -69,14 +69,49 @@ bool differ_beyond_numbers(const SystemData& up, const SystemData& down) {
 }
 
 std::vector<int> springs_apart(const SystemData& up, const SystemData& down) {
-  const bool euler = up.options.integrator == Integrator::euler;
   std::vector<int> out;
-  for (int i = 0; i < up.tree.size(); ++i) {
-    if (!has_rotation_vector(up.tree[i].kind)) continue;
-    const JointLaw &a = up.model.joints()[i].law, &b = down.model.joints()[i].law;
-    if (a.rest != b.rest || (euler && a.stiffness != b.stiffness)) out.push_back(i);
-  }
+  for (int i = 0; i < up.tree.size(); ++i)
+    if (has_rotation_vector(up.tree[i].kind) &&
+        up.model.joints()[i].law.rest != down.model.joints()[i].law.rest)
+      out.push_back(i);
   return out;
+}
+
+namespace {
+
+// What is not a number is told apart by where it is kept: two that are equal may count as different.
+bool same(const TimeFunction& a, const TimeFunction& b) {
+  return a.is_constant() && b.is_constant() && a.value(0) == b.value(0);
+}
+bool same(const VectorFunction& a, const VectorFunction& b) {
+  return same(a.c[0], b.c[0]) && same(a.c[1], b.c[1]) && same(a.c[2], b.c[2]);
+}
+bool same(const LinkPoint& a, const LinkPoint& b) { return a.link == b.link && a.p == b.p; }
+bool same(const elastic::SpringParameters& a, const elastic::SpringParameters& b) {
+  return a.stiffness == b.stiffness && a.damping == b.damping && a.rest_length == b.rest_length &&
+         a.tension_only == b.tension_only && a.curves == b.curves;
+}
+bool same(const CompiledLoad& a, const CompiledLoad& b) {
+  return same(a.at, b.at) && a.R_MB == b.R_MB && same(a.force, b.force) && same(a.moment, b.moment) &&
+         a.follows == b.follows;
+}
+bool same(const GroundSpring& a, const GroundSpring& b) {
+  return same(a.at, b.at) && a.anchor_W == b.anchor_W && same(a.law, b.law);
+}
+bool same(const PairSpring& a, const PairSpring& b) {
+  return same(a.a, b.a) && same(a.b, b.b) && same(a.law, b.law);
+}
+
+}  // namespace
+
+bool elements_may_differ(const SystemData& up, const SystemData& down) {
+  const bool others = !up.bushings.empty() || !up.riders.empty() || !up.wind_shapes.empty() ||
+                      !up.drives.empty() || !up.extra_laws.empty();
+  const auto equal = [](const auto& a, const auto& b) {
+    return std::ranges::equal(a, b, [](const auto& x, const auto& y) { return same(x, y); });
+  };
+  return others || !equal(up.loads, down.loads) || !equal(up.ground_springs, down.ground_springs) ||
+         !equal(up.pair_springs, down.pair_springs);
 }
 
 // τ = −∂V − H (h v + h² a), H the positive part of the Hessian.
@@ -92,15 +127,14 @@ double LinearDynamics::power_of_springs(const std::vector<int>& links, const Sys
     Vec6 force = elastic::joint_energy_gradient(link.kind, law, c).gradient;
     if (h > 0) {
       const Mat6 H = elastic::joint_hessian_psd(link.kind, law, c);
-      for (int k = 0; k < link.dofs; ++k)
-        force += h * H.col(k) * (at_.v[link.v + k] + h * at_.a[link.v + k]);
+      for (int k = 0; k < link.dofs; ++k) force += h * H.col(k) * (at_.v[link.v + k] + h * at_.a[link.v + k]);
     }
     for (int k = 0; k < link.dofs; ++k) sum += lambda[link.v + k] * force[k];
   }
   return sum;
 }
 
-// τ = −K (q − rest + h v) − D v − (hD + h²K) a, of rotations −J_r⁻ᵀ diag(k) θ.
+// τ = −K (q − rest + h v) − D v − (hD + h²K) a, of rotations −J_r⁻ᵀ diag(k) (θ + J_r⁻¹ (h v + h² a)).
 void LinearDynamics::add_to(NumberGradient& out, const double* lambda) const {
   const double h = at_.ahead;
   const Vec3 g = w_.weight * s_.model.gravity().value(at_.t);
@@ -126,11 +160,13 @@ void LinearDynamics::add_to(NumberGradient& out, const double* lambda) const {
     const elastic::JointConfiguration c = elastic::configuration_of(link.kind, at_.q + link.q);
     const Mat3 R_0 = math::so3_exp({law.rest[0], law.rest[1], law.rest[2]});
     const Vec3 theta = math::so3_log(R_0.transpose() * c.R);
-    const Vec3 along =
-        math::so3_jacobian_inverse(theta) * Vec3(lambda[link.v], lambda[link.v + 1], lambda[link.v + 2]);
-    for (int k = 0; k < 3; ++k) out.stiffness[link.v + k] += along[k] * theta[k];
+    const Mat3 J_inverse = math::so3_jacobian_inverse(theta);
+    const Vec3 along = J_inverse * Vec3(lambda[link.v], lambda[link.v + 1], lambda[link.v + 2]);
+    const auto ahead = [&](int k) { return h * (at_.v[link.v + k] + h * at_.a[link.v + k]); };
+    const Vec3 turn = theta + J_inverse * Vec3(ahead(0), ahead(1), ahead(2));
+    for (int k = 0; k < 3; ++k) out.stiffness[link.v + k] += along[k] * turn[k];
     for (int k = 3; k < link.dofs; ++k)
-      out.stiffness[link.v + k] += lambda[link.v + k] * (c.q[k] - law.rest[k]);
+      out.stiffness[link.v + k] += lambda[link.v + k] * (c.q[k] - law.rest[k] + ahead(k));
   }
 }
 

@@ -107,17 +107,23 @@ using Weights = std::map<std::int64_t, std::vector<articulated::WeightedColumn>>
 // A parameter: two systems at its two sides.
 struct Side {
   System system;
-  articulated::LinearDynamics dynamics;
-  articulated::Workspace workspace;
-  explicit Side(const Model& model, const RunOptions& options)
-      : system(articulated::compile(model, options.articulated)), dynamics(system), workspace(system) {}
+  std::optional<articulated::LinearDynamics> dynamics{};  // where λ·r is looked at
+  std::optional<articulated::Workspace> workspace{};      // where that of the system itself does not serve
+  Side(const Model& model, const RunOptions& options)
+      : system(articulated::compile(model, options.articulated)) {}
 };
 struct Parameter {
   Side up, down;
   double delta;
-  bool wholly = false;        // λ·r has to be looked at
-  std::vector<int> springs{};  // else of the springs of these links
+  bool wholly = false;         // λ·r has to be looked at
+  std::vector<int> springs{};  // else of the springs of these links …
+  bool elements = false;       // … and of elements and gravity
 };
+
+bool same_gravity(const SystemData& a, const SystemData& b) {
+  const VectorFunction &g = a.model.gravity(), &other = b.model.gravity();
+  return g.is_constant() && other.is_constant() && g.value(0) == other.value(0);
+}
 
 // Given motions are the same on both sides: their derivatives are not followed.
 void require_same_motions(const SystemData& up, const SystemData& down, double t) {
@@ -128,6 +134,18 @@ void require_same_motions(const SystemData& up, const SystemData& down, double t
     articulated::prescribed(down.motions[k], link, t, q[1], v[1]);
     if (!std::equal(q[0], q[0] + 7, q[1]) || !std::equal(v[0], v[0] + 6, v[1]))
       throw std::invalid_argument("the parameter changes a given motion: a run has no gradient by it");
+  }
+}
+
+// What of the two sides has to be looked at at each stage.
+void look_closer(Parameter& p) {
+  const SystemData &up = p.up.system.data(), &down = p.down.system.data();
+  p.wholly = articulated::differ_beyond_numbers(up, down);
+  p.elements = !p.wholly && (articulated::elements_may_differ(up, down) || !same_gravity(up, down));
+  if (!p.wholly) p.springs = articulated::springs_apart(up, down);
+  for (Side* s : {&p.up, &p.down}) {
+    if (p.wholly || p.elements) s->dynamics.emplace(s->system);
+    if (p.wholly) s->workspace.emplace(s->system);
   }
 }
 
@@ -173,7 +191,7 @@ class Backwards {
     for (std::size_t k = 0; k < parameters_.size(); ++k) {
       Parameter& p = parameters_[k];
       const auto value = [&](Side& s) {
-        return articulated::sum_of_columns(s.system, state, s.workspace, columns);
+        return articulated::sum_of_columns(s.system, state, s.workspace ? *s.workspace : workspace_, columns);
       };
       out_.by[k] += (value(p.up) - value(p.down)) / (2 * p.delta);
     }
@@ -185,9 +203,11 @@ class Backwards {
     for (std::size_t k = 0; k < parameters_.size(); ++k) {
       Parameter& p = parameters_[k];
       require_same_motions(p.up.system.data(), p.down.system.data(), part.t);
-      articulated::LinearDynamics &up = p.up.dynamics, &down = p.down.dynamics;
-      double apart = p.wholly ? adjoint_.power(up) - adjoint_.power(down)
-                              : adjoint_.power_of_elements(up) - adjoint_.power_of_elements(down);
+      double apart = 0;
+      if (p.wholly)
+        apart = adjoint_.power(*p.up.dynamics) - adjoint_.power(*p.down.dynamics);
+      else if (p.elements)
+        apart = adjoint_.power_of_elements(*p.up.dynamics) - adjoint_.power_of_elements(*p.down.dynamics);
       if (!p.springs.empty())
         apart += adjoint_.power_of_springs(p.springs, p.up.system.data()) -
                  adjoint_.power_of_springs(p.springs, p.down.system.data());
@@ -203,8 +223,7 @@ class Backwards {
     for (std::size_t k = 0; k < parameters_.size(); ++k) {
       const Parameter& p = parameters_[k];
       if (!p.wholly)
-        out_.by[k] +=
-            numbers_.between(p.up.system.data(), p.down.system.data(), p.springs) / (2 * p.delta);
+        out_.by[k] += numbers_.between(p.up.system.data(), p.down.system.data(), p.springs) / (2 * p.delta);
     }
   }
 
@@ -267,8 +286,7 @@ RunSensitivity RunGradient::of(std::span<const RecordedNumber> numbers, std::spa
     Parameter& p = parameters.back();
     require_same_kind(s, p.up.system.data());
     require_same_kind(s, p.down.system.data());
-    p.wholly = articulated::differ_beyond_numbers(p.up.system.data(), p.down.system.data());
-    if (!p.wholly) p.springs = articulated::springs_apart(p.up.system.data(), p.down.system.data());
+    look_closer(p);
   }
   RunSensitivity out;
   const auto n = static_cast<std::size_t>(s.tree.v_count());
