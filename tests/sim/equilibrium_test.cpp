@@ -292,6 +292,25 @@ TEST(Compare, SeesTheWholeShape) {
   EXPECT_GT(error("4 elements"), 1e-7);
   EXPECT_NEAR(error("8 elements") / error("16 elements"), 4, 0.4);
   EXPECT_NEAR(error("16 elements") / error("32 elements"), 4, 0.4);
+
+  // Drawn a thousand times as far from the reference: the quarter of four elements, an end of one, at the
+  // places of the reference.
+  for (const Candidate& k : c.candidates) {
+    if (k.method != "chain" || k.setting != "4 elements") continue;
+    const auto quarter = [](const result::Layout& layout, const result::Snapshot& s, const Vec3& near) {
+      EXPECT_EQ(layout.polylines[0].name, "b");
+      const auto* end = s.points.data() + layout.polylines[0].points;
+      return *std::min_element(s.points.data(), end, [&](const Vec3& a, const Vec3& b) {
+        return (a - near).norm() < (b - near).norm();
+      });
+    };
+    const std::vector<result::Snapshot> far = exaggerated(scene.model, k, c, 1000);
+    const Vec3 own = quarter(k.layout, k.moments[0], {0.25, 0, 0});
+    const Vec3 there = quarter(c.layout, c.moments[0], {0.25, 0, 0});
+    const std::size_t i = std::ranges::find(k.moments[0].points, own) - k.moments[0].points.begin();
+    ASSERT_NEAR(own.x(), 0.25, 1e-6);
+    EXPECT_NEAR((far[0].points[i] - there).z() / (own - there).z(), 1000, 1);
+  }
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ using sim::Comparison;
 struct CompareArguments {
   SceneArguments scene;
   std::string at, time, out;
+  double exaggerate = 1;
   bool motion = false, json = false;
 };
 
@@ -77,7 +78,8 @@ std::string recording_of(const result::Layout& layout, const std::vector<result:
   return text.json();
 }
 
-void write_report(const Comparison& c, const scene::Scene& scene, const std::string& file) {
+void write_report(const Comparison& c, const scene::Scene& scene, double exaggerate,
+                  const std::string& file) {
   Json rows = Json::array(), curves = Json::array(), layers = Json::array(), warnings = Json::array();
   std::vector<std::string> methods;
   for (const Candidate& k : c.candidates) {
@@ -96,7 +98,8 @@ void write_report(const Comparison& c, const scene::Scene& scene, const std::str
     layers.push_back({{"name", fmt::format("{}, {}", k.method, k.setting)},
                       {"color", color_of(methods.size() - 1)},
                       {"opacity", 0.55},
-                      {"recording", Json::parse(recording_of(k.layout, k.moments))}});
+                      {"recording", Json::parse(recording_of(
+                                        k.layout, sim::exaggerated(scene.model, k, c, exaggerate)))}});
     Json x = Json::array(), y = Json::array();
     std::vector<std::pair<double, double>> points;
     for (const Candidate& other : c.candidates)
@@ -124,7 +127,11 @@ void write_report(const Comparison& c, const scene::Scene& scene, const std::str
                    fmt::format("Measured against {}. Times are of this computer.", c.reference)));
   const Json head = {{"kind", "compare"},
                      {"title", scene.model.title().empty() ? scene.file : scene.model.title()},
-                     {"subtitle", fmt::format("{} methods against {}", methods.size(), c.reference)},
+                     {"subtitle", fmt::format("{} methods against {}{}", methods.size(), c.reference,
+                                              exaggerate == 1 ? ""
+                                                              : fmt::format("; drawn {:g} times as far from "
+                                                                            "it as they are",
+                                                                            exaggerate))},
                      {"axis", {{"name", reduced ? "load" : "time"}, {"unit", reduced ? "" : "s"}}},
                      {"layers", layers},
                      {"warnings", warnings},
@@ -160,9 +167,10 @@ int compare(const CompareArguments& a) {
           fmt::format("limber: nothing loads it at t = {:g} s, so all methods agree: --at TIME takes the "
                       "loads of that time",
                       at));
+    if (a.out.empty() && a.exaggerate != 1) throw UsageError("--exaggerate has no effect without --out");
     if (!a.out.empty()) {
       if (viewer_page().empty()) throw result::IoError(a.out, page_is_missing);
-      write_report(c, scene, a.out);
+      write_report(c, scene, a.exaggerate, a.out);
     }
     if (a.json)
       out(to_json(c).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
@@ -186,6 +194,10 @@ void add_compare(CLI::App& app, int& code) {
       ->type_name("TIME");
   sub->add_option("--out", a->out, "write a report.html: shapes over each other, error against cost")
       ->type_name("FILE");
+  sub->add_option("--exaggerate", a->exaggerate,
+                  "draw every method so many times as far from the reference as it is")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
   sub->add_flag("--json", a->json, "the result as JSON on stdout");
   sub->footer(
       "A scene with beams is compared where it comes to rest, with a quarter to twice its elements; one\n"

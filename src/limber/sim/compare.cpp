@@ -54,7 +54,8 @@ class MeasuredLine {
     for (std::size_t i = 1; i < line_.size(); ++i)
       length_[i] = length_[i - 1] + (line_[i] - line_[i - 1]).norm();
   }
-  bool empty() const { return line_.size() < 2; }
+  bool empty() const { return line_.size() < 2 || !(length_.back() > 0); }
+  double fraction(std::size_t point) const { return length_[point] / length_.back(); }
   Vec3 at(double s) const {
     const double wanted = s * length_.back();
     const auto next = static_cast<std::size_t>(
@@ -328,6 +329,44 @@ Comparison compare_motion(const Model& model, const RunOptions& run, double time
       if (!choice.applies) break;
     }
   rank(out.candidates);
+  return out;
+}
+
+// Stripes along a line go with it: they follow it in the layout, named after it.
+static void exaggerate_lines(const result::Layout& layout, const result::Layout& of,
+                             const result::Snapshot& reference, double by, result::Snapshot& s) {
+  std::vector<Vec3> shift;
+  std::size_t first = 0;
+  std::string main;
+  for (const result::PolylineInfo& line : layout.polylines) {
+    const auto n = static_cast<std::size_t>(line.points);
+    if (main.empty() || !line.name.starts_with(main + ".") || shift.size() != n) {
+      main = line.name;
+      const MeasuredLine own(line_of(layout, s, line.name)), there(line_of(of, reference, line.name));
+      shift.assign(n, Vec3::Zero());
+      for (std::size_t i = 0; i < n && !own.empty() && !there.empty(); ++i)
+        shift[i] = by * (s.points[first + i] - there.at(own.fraction(i)));
+    }
+    for (std::size_t i = 0; i < n; ++i) s.points[first + i] += shift[i];
+    first += n;
+  }
+}
+
+std::vector<result::Snapshot> exaggerated(const Model& model, const Candidate& c, const Comparison& r,
+                                          double factor) {
+  std::vector<result::Snapshot> out = c.moments;
+  const auto frame_of = [](const result::Layout& layout, const std::string& name) {
+    return static_cast<std::size_t>(std::ranges::find(layout.frames, name, &result::FrameInfo::name) -
+                                    layout.frames.begin());
+  };
+  for (std::size_t k = 0; k < std::min(out.size(), r.moments.size()); ++k) {
+    exaggerate_lines(c.layout, r.layout, r.moments[k], factor - 1, out[k]);
+    for (const Body& body : model.bodies()) {
+      const std::size_t f = frame_of(c.layout, body.name), g = frame_of(r.layout, body.name);
+      if (f < c.layout.frames.size() && g < r.layout.frames.size())
+        out[k].positions[f] += (factor - 1) * (c.moments[k].positions[f] - r.moments[k].positions[g]);
+    }
+  }
   return out;
 }
 

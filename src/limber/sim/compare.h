@@ -43,4 +43,9 @@ Comparison compare_motion(const Model& model, const RunOptions& options, double 
 // the whole has them (by its work), gaps of the joints summed (of the radius).
 Comparison compare_reduced(const Model& model, const RunOptions& options);
 
+// A candidate's moments with everything so many times as far from the reference as it is, to be drawn where
+// methods could not be told apart: lines at equal fractions of their lengths, bodies of the model by name.
+std::vector<result::Snapshot> exaggerated(const Model& model, const Candidate& candidate,
+                                          const Comparison& comparison, double factor);
+
 }  // namespace limber::sim
