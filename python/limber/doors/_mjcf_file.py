@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -182,12 +183,18 @@ def compiled(prepared: Prepared, name: str) -> Any:
         import mujoco  # type: ignore[import-untyped]
     except ImportError as e:
         raise ImportError("MJCF is read by MuJoCo's own reader: pip install 'limber-sim[import]'") from e
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(lambda _: None)  # or MuJoCo writes a log into the folder at hand
     try:
-        return mujoco.MjSpec.from_string(prepared.text).compile()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what MuJoCo will no longer take one day
+            return mujoco.MjSpec.from_string(prepared.text).compile()
     except (ValueError, RuntimeError) as e:
         message = " ".join(str(e).split())
         at = _place_of(message, prepared)
         raise ImportFault(at.file if at else name, at.line if at else 0, f"MuJoCo refuses it: {message}") from None
+    finally:
+        mujoco.set_mju_user_warning(before)
 
 
 def _place_of(message: str, prepared: Prepared) -> Element | None:
