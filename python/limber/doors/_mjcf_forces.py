@@ -67,6 +67,12 @@ def _closure(r: Reading, e: int, kind: int, wish: str, at: Element) -> None:
         return r.draft.note(at, f'equality "{wish}"', "holds a vertex of a flex")
     if kind == CONNECT:
         frames = [Pose(np.eye(3), f.place) for f in frames]
+    apart = [r.poses[b] @ f for b, f in zip(bodies, frames)]
+    gap = float(np.linalg.norm(apart[0].place - apart[1].place))
+    if kind == WELD:
+        gap += float(np.linalg.norm(apart[0].rotation - apart[1].rotation))
+    if gap > 1e-6 and r.start is None:
+        r.draft.note(at, f'equality "{wish}"', "is open at the start: here it is closed before anything moves, there by a spring")
     r.draft.put(
         "loops",
         wish,
