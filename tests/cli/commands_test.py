@@ -55,6 +55,20 @@ run: {method: rom, time: 0.1 s, step: 5 ms, rom: {ends: [lower], points: [{loads
 """
 
 
+class Doors(CommandTest):
+    """What the Python package does: python/tests/test_import.py has it with the package."""
+
+    def test_says_what_is_missing(self):
+        for word in ("import", "export"):
+            os.environ["LIMBER_PYTHON"] = "/nowhere/python"
+            self.addCleanup(os.environ.pop, "LIMBER_PYTHON", None)
+            self.assertIn("needs Python", self.expect(IO_FAILED, word, "robot.urdf").stderr)
+            os.environ["LIMBER_PYTHON"] = "/usr/bin/python3"  # the system's, which has no wheels
+            done = self.expect(IO_FAILED, word, "--help")
+            self.assertIn("pip install", done.stderr)
+            self.assertEqual(done.stdout, "")
+
+
 class Reduce(CommandTest):
     def test_file_runs_alone(self):
         (self.folder / "arm.yaml").write_text(ARM, encoding="utf-8")

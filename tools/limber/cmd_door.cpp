@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "app.h"
-#include "errors.h"
+#include "terminal.h"
 
 namespace limber::cli {
 
@@ -25,7 +25,7 @@ constexpr Door doors[] = {
     {"export", "write a scene as MJCF or URDF, for comparing (by the Python package)"},
 };
 
-// Not from the folder at hand, which may hold anything. 127, as of a command that is not there.
+// Not from the folder at hand, which may hold anything. 4: a resource is missing (exit_code.h).
 constexpr const char* enter = R"(import sys
 sys.path[:] = [p for p in sys.path if p]
 try:
@@ -34,11 +34,11 @@ except ImportError as e:
     print(f"limber {sys.argv[1]}: this needs the Python package, which {sys.executable} does not have ({e}):"
           " pip install 'limber-sim[import]' (or `make wheel`), and LIMBER_PYTHON=… if that is another Python",
           file=sys.stderr)
-    sys.exit(127)
+    sys.exit(4)
 main(sys.argv[1:])
 )";
 
-[[noreturn]] void pass(const char* name, const std::vector<std::string>& words) {
+int pass(const char* name, const std::vector<std::string>& words) {
   const char* chosen = std::getenv("LIMBER_PYTHON");
   const std::string python = chosen && *chosen ? chosen : "python3";
   std::vector<std::string> all{python, "-c", enter, name};
@@ -47,19 +47,20 @@ main(sys.argv[1:])
   for (std::string& word : all) argv.push_back(word.data());
   argv.push_back(nullptr);
   ::execvp(python.c_str(), argv.data());
-  throw UsageError(fmt::format(
+  message(fmt::format(
       "limber {}: this needs Python, and '{}' cannot be started ({}); LIMBER_PYTHON names another", name,
       python, std::strerror(errno)));
+  return ExitCode::io_failed;
 }
 
 }  // namespace
 
-void add_doors(CLI::App& app, int&) {
+void add_doors(CLI::App& app, int& code) {
   for (const Door& door : doors) {
     CLI::App* sub = app.add_subcommand(door.name, door.about);
     sub->set_help_flag();
     sub->prefix_command();
-    sub->callback([sub, &door] { pass(door.name, sub->remaining()); });
+    sub->callback([sub, &door, &code] { code = pass(door.name, sub->remaining()); });
   }
 }
 
