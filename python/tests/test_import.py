@@ -267,6 +267,22 @@ def test_meshes_are_hulls(tmp_path: Path) -> None:
     )
 
 
+def test_a_body_on_two_hinges_does_not_touch_what_it_hangs_on(tmp_path: Path) -> None:
+    """Between the hinges is a carrier without mass, so no one joint joins the two, which overlap."""
+    file = tmp_path / "hip.xml"
+    file.write_text(
+        '<mujoco><worldbody><geom type="plane" size="1 1 1"/><body name="torso" pos="0 0 1"><freejoint/><geom size="0.1"/>'
+        '<body name="thigh" pos="0 0 -0.1"><joint axis="1 0 0"/><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -0.3" size="0.05"/></body>'
+        '</body></worldbody></mujoco>'
+    )
+    made = import_model(file)
+    assert made.report() == []
+    sim = Scene(dict(made.tree, probes=["thigh.contact.force"])).simulate()
+    sim.step(100)
+    assert np.abs(sim["thigh.contact.force"]).max() == 0
+    assert 0.75 < sim.now.poses[0][2] < 0.85  # it falls by g t²/2 = 0.196 m, and nothing throws it
+
+
 # --- texts
 
 

@@ -349,8 +349,7 @@ def _filters(r: Reading) -> None:
         for b in own[i + 1 :]:
             parents = {r.lump(int(m.body_parentid[a])), r.lump(int(m.body_parentid[b]))}
             meets = any(t1 & a2 or t2 & a1 for t1, a1 in masks[a] for t2, a2 in masks[b])
-            one_joint = (a in parents and m.body_jntnum[b] == 1) or (b in parents and m.body_jntnum[a] == 1)
-            if one_joint or (meets and (a, b) not in excluded and (b, a) not in excluded and not (a in parents or b in parents)):
+            if a in parents or b in parents or (meets and (a, b) not in excluded and (b, a) not in excluded):
                 continue
             count, first = count + 1, first or f'"{r.name("body", a)}" and "{r.name("body", b)}"'
     if count:

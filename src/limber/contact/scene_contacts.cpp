@@ -36,6 +36,17 @@ std::vector<int> weld(const Model& model) {
   return group;
 }
 
+// What a joint hangs on: past bodies without mass and shape, which only stand between joints that are one.
+BodyId carried_by(const Model& model, BodyId body) {
+  while (body.valid()) {
+    const Body& b = model.bodies()[body.value];
+    const Joint& j = model.joints()[body.value];
+    if (b.inertia.m > 0 || !b.shapes.empty() || j.kind == JointKind::free) break;
+    body = j.parent;
+  }
+  return body;
+}
+
 }  // namespace
 
 SceneContacts::SceneContacts(const Model& model, const std::vector<BeamLinks>& beams) {
@@ -61,7 +72,7 @@ SceneContacts::SceneContacts(const Model& model, const std::vector<BeamLinks>& b
     if (group(a) != group(b)) neighbours_.push_back(std::minmax(group(a), group(b)));
   };
   for (const Joint& j : model.joints())
-    if (j.kind != JointKind::fixed && j.kind != JointKind::free) join(j.child, j.parent);
+    if (j.kind != JointKind::fixed && j.kind != JointKind::free) join(j.child, carried_by(model, j.parent));
   for (const Loop& l : model.loops()) join(l.a, l.b);
   std::sort(neighbours_.begin(), neighbours_.end());
   leave_out_drawn_through(model);
