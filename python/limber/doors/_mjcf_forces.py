@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -276,16 +276,27 @@ def _pulley(r: Reading, w: int, p0: Array, p1: Array, at: Element, wish: str) ->
 # --- actuators
 
 
+class Push(NamedTuple):
+    """What an actuator does to a joint: gain · signal + constant − kp q − kd q̇, q from the pose of reference."""
+
+    signal: str
+    gain: float
+    constant: float
+    kp: float
+    kd: float
+    limit: float
+
+
 def _actuators(r: Reading) -> None:
     """What acts on a joint is one drive: a force, or a servo where something pulls to a place."""
-    pushes: dict[int, list[tuple[str, float, float, float, float, float]]] = {}
+    pushes: dict[int, list[Push]] = {}
     for a in range(r.m.nactuator):
         _actuator(r, a, pushes)
     for j, some in pushes.items():
         _drive(r, j, some)
 
 
-def _actuator(r: Reading, a: int, pushes: dict[int, list[tuple[str, float, float, float, float, float]]]) -> None:
+def _actuator(r: Reading, a: int, pushes: dict[int, list[Push]]) -> None:
     m, at, wish = r.m, r.at("actuator", a), r.name("actuator", a)
     what, kind = f'actuator "{wish}"', int(m.actuator_trntype[a])
     target, gear = int(m.actuator_trnid[a][0]), float(m.actuator_gear[a][0])
@@ -327,20 +338,20 @@ def _actuator(r: Reading, a: int, pushes: dict[int, list[tuple[str, float, float
         return
     for j, lever in on.items():
         q0 = float(m.qpos0[m.jnt_qposadr[j]])
-        pushes.setdefault(j, []).append(
-            (word, lever * gain, lever * (bias[0] + bias[1] * lever * q0), -bias[1] * lever**2, -bias[2] * lever**2, abs(lever) * limit)
-        )
+        constant = lever * (bias[0] + bias[1] * lever * q0)
+        push = Push(word, lever * gain, constant, -bias[1] * lever**2, -bias[2] * lever**2, abs(lever) * limit)
+        pushes.setdefault(j, []).append(push)
 
 
-def _drive(r: Reading, j: int, some: list[tuple[str, float, float, float, float, float]]) -> None:
+def _drive(r: Reading, j: int, some: list[Push]) -> None:
     joint = r.draft.entries["joints"][r.joints[j]]
-    constant, kp, kd = (sum(p[n] for p in some) for n in (2, 3, 4))
+    constant, kp, kd = sum(p.constant for p in some), sum(p.kp for p in some), sum(p.kd for p in some)
 
     def signal(by: float) -> str:
-        terms = [word if factor == by else f"{factor / by:.15g}*{word}" for word, factor, *_ in some if factor]
+        terms = [p.signal if p.gain == by else f"{p.gain / by:.15g}*{p.signal}" for p in some if p.gain]
         return " + ".join(terms + ([f"{constant / by:.15g}"] if constant else [])) or "0"
 
-    limit = min(p[5] for p in some)
+    limit = min(p.limit for p in some)
     if kp or (kd and np.isfinite(limit)):
         if np.isfinite(limit) and len(some) > 1:
             r.draft.note(r.at("joint", j), f'joint "{r.name("joint", j)}"', "several actuators: their forceranges are not kept to")
