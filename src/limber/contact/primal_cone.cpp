@@ -7,10 +7,13 @@
 namespace limber::contact {
 namespace {
 
-constexpr double stiff = 1e4;       // ρ over a contact's own mobility, at first
+constexpr double stiff = 1e4;       // ρ over a contact's own mobility
+constexpr double soft = 1e2;        // … from far off, where a stiff one makes Newton's steps short
+constexpr double worth = 0.3;       // of the slip's error: smaller ones of forces can wait
 constexpr double stiffest = 1e7;    // … where updates gain little: more would cost the digits of the factor
 constexpr double close_by = 1e-3;   // residual
 constexpr int most_stalled = 5;     // updates that gain little
+constexpr double dependent = 1e-7;  // a column that keeps less of itself tells nothing new
 constexpr int most_rounds = 30;     // of Newton's method between two updates
 constexpr double rounding = 1e-12;  // of the largest force
 
@@ -59,9 +62,10 @@ void PrimalCone::judge(int island, const std::vector<Vec3>& moved, double tolera
     std::copy(hat_.begin() + p.first[island], hat_.begin() + p.first[island + 1],
               lambda.begin() + p.first[island]);
   }
-  // An update leaves 1/(1 + ρW) of an error: some motion has a W far below the mobilities.
-  // Far from a solution that is not what holds updates up, and stiffer ones only make Newton's way longer.
-  if (state.stalled > 0 && best.residual < close_by)
+  // An update leaves 1/(1 + ρW) of an error: some motion has a W far below the mobilities. Far from a
+  // solution, or where the slip is further off than the forces, that is not what holds updates up, and
+  // stiffer ones only make Newton's way longer.
+  if (state.stalled > 0 && best.residual < close_by && state.force_off > state.slip_off)
     for (int c = p.first[island]; c < p.first[island + 1]; ++c)
       if (p.mobility[c] > 0) rho_[c] = std::min(10 * rho_[c], stiffest / p.mobility[c]);
   state.done = best.residual <= tolerance || state.stalled >= most_stalled;
@@ -84,11 +88,57 @@ double PrimalCone::miss(int island) const {
   return largest;
 }
 
+double PrimalCone::dot(int island, const std::vector<double>& a, const std::vector<double>& b) const {
+  double sum = 0;
+  for (int c = problem_->first[island]; c < problem_->first[island + 1]; ++c) sum += a[c] * b[c];
+  return sum;
+}
+
+// s of the next update: the fixed point of s ← g(s) = μ|u_t(s)|, by Anderson's acceleration (Walker, Ni
+// 2011) of the updates that were solved: s = g − ΔG θ with |g − s − ΔF θ| least, by ΔF = Q R.
+void PrimalCone::next_shift(int island) {
+  const ManyContacts& p = *problem_;
+  Island& state = islands_[island];
+  const auto each = [&](auto f) {
+    for (int c = p.first[island]; c < p.first[island + 1]; ++c) f(c);
+  };
+  const bool known = state.known;
+  if (known) state.newest = (state.newest + 1) % depth, state.columns = std::min(state.columns + 1, depth);
+  const int newest = state.newest;
+  each([&](int c) {
+    const double g = p.friction[c] * u_[c].tail<2>().norm(), off = g - shift_[c][0];
+    if (known) dF_[newest][c] = off - off_[c], dG_[newest][c] = g - slip_[c];
+    off_[c] = left_[c] = off, slip_[c] = g, shift_[c][0] = g;
+  });
+  double R[depth][depth], theta[depth];
+  int used = 0, column[depth];
+  for (int k = 0; k < state.columns; ++k) {
+    column[used] = (newest - k + depth) % depth;
+    std::vector<double>& q = Q_[used];
+    each([&](int c) { q[c] = dF_[column[used]][c]; });
+    const double before = std::sqrt(dot(island, q, q));
+    for (int j = 0; j < used; ++j) {
+      R[j][used] = dot(island, Q_[j], q);
+      each([&](int c) { q[c] -= R[j][used] * Q_[j][c]; });
+    }
+    const double after = R[used][used] = std::sqrt(dot(island, q, q));
+    if (!(after > dependent * before)) continue;
+    each([&](int c) { q[c] /= after; });
+    theta[used] = dot(island, q, left_);
+    each([&](int c) { left_[c] -= theta[used] * q[c]; });
+    ++used;
+  }
+  for (int k = used - 1; k >= 0; --k) {
+    for (int j = k + 1; j < used; ++j) theta[k] -= R[k][j] * theta[j];
+    theta[k] /= R[k][k];
+    each([&](int c) { shift_[c][0] -= theta[k] * dG_[column[k]][c]; });
+  }
+  each([&](int c) { shift_[c][0] = std::max(shift_[c][0], 0.0); });
+}
+
 // Goes on with a new λ̂ from the iterate at hand.
 void PrimalCone::begin_update(int island) {
-  const ManyContacts& p = *problem_;
-  for (int c = p.first[island]; c < p.first[island + 1]; ++c)
-    shift_[c] = Vec3(p.friction[c] * u_[c].tail<2>().norm(), 0, 0);
+  next_shift(island);
   forces_at(island, 0);
   islands_[island].first = miss(island);
   islands_[island].round = 0;
@@ -135,6 +185,26 @@ void PrimalCone::go_along(int island) {
   }
 }
 
+// λ̂ of the next update, and how far the last was off; if it was solved it tells the slip of its s.
+void PrimalCone::take_forces(int island, bool solved) {
+  const ManyContacts& p = *problem_;
+  Island& state = islands_[island];
+  state.force_off = state.slip_off = 0;
+  for (int c = p.first[island]; c < p.first[island + 1]; ++c) {
+    const double slip = p.friction[c] * u_[c].tail<2>().norm();
+    state.slip_off = std::max(state.slip_off, std::abs(slip - shift_[c][0]));
+    if (rho_[c] > 0)
+      state.force_off = std::max(state.force_off, (trial_[c] - hat_[c]).cwiseAbs().maxCoeff() / rho_[c]);
+    hat_[c] = trial_[c];
+  }
+  if (state.force_off > worth * state.slip_off)
+    for (int c = p.first[island]; c < p.first[island + 1]; ++c)
+      if (rho_[c] * p.mobility[c] < 0.5 * stiff) rho_[c] *= 10;
+  state.known = solved && state.told;
+  state.told = solved;
+  if (!state.known) state.columns = 0;
+}
+
 const std::vector<FrictionReport>& PrimalCone::solve(const ManyContacts& p, ContactAnswer& answer,
                                                      double tolerance, int max_iterations,
                                                      std::vector<Vec3>& lambda) {
@@ -143,6 +213,9 @@ const std::vector<FrictionReport>& PrimalCone::solve(const ManyContacts& p, Cont
   rho_.resize(n), K_.resize(n);
   for (auto* list : {&shift_, &u_, &p_, &trial_, &step_u_, &step_p_, &from_u_, &from_p_, &moved_})
     list->assign(n, Vec3::Zero());
+  for (auto* list : {&off_, &slip_, &left_}) list->assign(n, 0.0);
+  for (auto* lists : {&dF_, &dG_, &Q_})
+    for (auto& list : *lists) list.resize(n);
   bool known = !p.moved.empty();
   for (std::size_t c = 0; c < n; ++c) {
     rho_[c] = p.mobility[c] > 0 ? stiff / p.mobility[c] : 0;
@@ -162,7 +235,10 @@ const std::vector<FrictionReport>& PrimalCone::solve(const ManyContacts& p, Cont
   for (std::size_t c = 0; c < n; ++c) u_[c] = p.free[c] + moved_[c];
   for (std::size_t i = 0; i < islands; ++i) {
     judge(static_cast<int>(i), moved_, tolerance, lambda);
-    if (!islands_[i].done) begin_update(static_cast<int>(i));
+    if (islands_[i].done) continue;
+    if (reports_[i].residual > close_by)
+      for (int c = p.first[i]; c < p.first[i + 1]; ++c) rho_[c] *= soft / stiff;
+    begin_update(static_cast<int>(i));
   }
   const auto open = [&] {
     return std::any_of(islands_.begin(), islands_.end(), [](const Island& i) { return !i.done; });
@@ -181,7 +257,7 @@ const std::vector<FrictionReport>& PrimalCone::solve(const ManyContacts& p, Cont
         largest = std::max(largest, hat_[c].cwiseAbs().maxCoeff());
       const bool solved = miss(static_cast<int>(i)) <= std::max(1e-3 * island.first, rounding * largest);
       if (!solved && ++island.round < most_rounds && round + 1 < max_iterations) continue;
-      std::copy(trial_.begin() + p.first[i], trial_.begin() + p.first[i + 1], hat_.begin() + p.first[i]);
+      take_forces(static_cast<int>(i), solved);
       island.updates = any = true;
     }
     if (!any) continue;

@@ -11,8 +11,11 @@
 // moves the contacts by w,
 //
 //   u ← u − t w,      p ← (1 − t) p + t (λ + K w).
+//
+// s, the slip's own part, is a fixed point of s ← μ|u_t(s)|: by Anderson's acceleration.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "limber/contact/friction.h"
@@ -52,8 +55,15 @@ class PrimalCone {
     int stalled = 0;                     // updates that gained little
     int round = 0;                       // of Newton's method since the last update
     double first = 0;                    // how far p was from λ then
+    double force_off = 0, slip_off = 0;  // [m/s] by which λ̂ and s of the last update missed
+    bool told = false, known = false;    // the last update was solved; the one before as well
+    int columns = 0, newest = 0;         // of dF_, dG_
   };
+  static constexpr int depth = 5;  // updates that next_shift() looks back
   void judge(int island, const std::vector<Vec3>& moved, double tolerance, std::vector<Vec3>& lambda);
+  double dot(int island, const std::vector<double>& a, const std::vector<double>& b) const;
+  void next_shift(int island);
+  void take_forces(int island, bool solved);
   void begin_update(int island);
   void forces_at(int island, double t);
   double slope_at(int island, double t);
@@ -68,6 +78,8 @@ class PrimalCone {
   std::vector<Vec3> hat_, shift_, u_, p_, trial_;                // (contacts) trial: λ
   std::vector<Vec3> step_u_, step_p_, from_u_, from_p_, moved_;  // (contacts)
   std::vector<Mat3> K_;                                          // (contacts)
+  std::vector<double> off_, slip_, left_;                        // (contacts) g − s, g of the update before
+  std::array<std::vector<double>, depth> dF_, dG_, Q_;           // (contacts)
 };
 
 }  // namespace limber::contact
