@@ -3,11 +3,14 @@
 // inequalities; Brüls, Acary, Cardona 2014). What hits faster than weight makes it in two steps bounces: the
 // step was cut where it hits, and those that hit part at e times their speed, one generation after the other
 // (Smith, Kaufman, Vouga, Tamstorf, Grinspun 2012).
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "limber/articulated/stepper.h"
+#include "limber/result/warnings.h"
 
 namespace limber::articulated {
 
@@ -326,6 +329,10 @@ void Stepper::keep_touches(double h) {
   state_.overlap = w_.contacts->overlap;
   report_.contact_overlap = std::max(report_.contact_overlap, w_.contacts->overlap_share);
   for (const Touch& t : w_.contacts->end) {
+    if (-t.gap > most_overlap * t.size && -t.gap > -deepest_at_start(t) + 1e-6 * t.size)
+      result::add_warning(
+          report_, fmt::format("{} goes into {}: what moves or holds them leaves no way out",
+                               s_.contacts.name_of(s_.model, t.a), s_.contacts.name_of(s_.model, t.b)));
     const Vec3 at = t.at - 0.5 * t.gap * t.axes.col(0), force = t.axes * t.force / h;
     for (const double x :
          {static_cast<double>(t.a), static_cast<double>(t.b), static_cast<double>(t.feature), at[0], at[1],
