@@ -1,6 +1,7 @@
 // Suite `contact`: piles of boxes in a bin, a chain that lies on the floor beside the same chain hanging, a
-// hand that holds a ball, and with --full a brick wall hit by a ball. CPU time a step,
-// contacts, and how good their forces are.
+// hand that holds a ball, balls in a funnel, and with --full a brick wall hit by a ball. CPU time a step,
+// contacts, iterations of the solver of their forces, and how good these are. scripts/peers/contact_scenes.py
+// has the same scenes for another program.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,6 +24,7 @@ constexpr double h = 5e-3;
 struct Ran {
   double seconds = 0;  // a step, of the last ones
   double contacts = 0, worst = 0, allocations = 0;
+  double iterations = 0;  // of the slowest island, mean of the last steps
 };
 
 // Boxes on a grid that fall a finger's width, turned a little each, between four walls.
@@ -99,6 +101,20 @@ std::string wall() {
   return text + "contact: {friction: 0.6, planes: [{at: [0, 0, 0]}]}\n";
 }
 
+// Balls of 4 cm above eight planes that lean inwards, of 45°, and fall into it.
+std::string funnel(int count) {
+  std::string text = "limber: 1\nbodies:\n", planes;
+  for (int k = 0; k < count; ++k)
+    text += fmt::format("  s{}: {{at: [{:.6f}, {:.6f}, {:.6f}], sphere: {{radius: 0.02}}}}\n", k,
+                        0.045 * (k % 10 - 4.5) + 0.002 * std::sin(7.0 * k),
+                        0.045 * (k / 10 % 10 - 4.5) + 0.002 * std::sin(11.0 * k), 0.35 + 0.045 * (k / 100));
+  for (int k = 0; k < 8; ++k) {
+    const double a = std::numbers::pi * (k + 0.5) / 4;
+    planes += fmt::format("{}{{normal: [{:.9f}, {:.9f}, 1]}}", k > 0 ? ", " : "", -std::cos(a), -std::sin(a));
+  }
+  return text + fmt::format("contact: {{friction: 0.3, planes: [{}]}}\n", planes);
+}
+
 Ran run(const std::string& text, double settle, int steps) {
   const scene::Scene s = scene::parse(text, "bench.yaml", ".");
   const articulated::System system = articulated::compile(s.model);
@@ -109,13 +125,16 @@ Ran run(const std::string& text, double settle, int steps) {
     const auto report = articulated::step(system, state, w, h);
     if (!report.ok()) throw std::runtime_error("bench contact: " + report.message);
     out.worst = std::max(out.worst, report.contact_residual);
+    out.iterations += report.solver_iterations;
   };
   while (state.t < settle - h / 2) one();
+  out.iterations = 0;
   const auto before = allocation_count();
   const auto begin = CpuClock::now();
   for (int i = 0; i < steps; ++i) one();
   out.seconds = seconds_since(begin) / steps;
   out.allocations = static_cast<double>(allocation_count() - before) / steps;
+  out.iterations /= steps;
   out.contacts = static_cast<double>(state.touching.size() / articulated::State::touching_width);
   return out;
 }
@@ -130,33 +149,41 @@ std::vector<Figure> bench_contact(bool full) {
     worst = std::max(worst, r.worst);
     allocations = std::max(allocations, r.allocations);
   };
-  const std::vector<int> sizes =
-      full ? std::vector<int>{10, 30, 100, 300, 1000} : std::vector<int>{10, 30, 100};
+  // How many touch and how long their forces take, of every scene.
+  const auto tell = [&](const std::string& name, const Ran& r) {
+    note(r);
+    out.push_back({name + "_contacts", r.contacts, "", "", 0});
+    out.push_back({name + "_iterations", r.iterations, "", "of the slowest island", 0});
+  };
+  std::vector<int> sizes{10, 30, 100, 300, 1000};
+  if (full) sizes.insert(sizes.end(), {3000, 5000});
   for (const int n : sizes) {
     const Ran r = run(pile(n), 0.4, 20);
-    note(r);
     points.emplace_back(n, r.seconds);
-    out.push_back(
-        {fmt::format("pile_{}_ms", n), 1e3 * r.seconds, "ms", "a step of boxes that have fallen", 0});
-    out.push_back({fmt::format("pile_{}_contacts", n), r.contacts, "", "", 0});
+    const std::string name = fmt::format("pile_{}", n);
+    out.push_back({name + "_ms", 1e3 * r.seconds, "ms", "a step of boxes that have fallen", 0});
+    tell(name, r);
   }
   out.push_back({"pile_exponent", growth_exponent(points), "", "of the time a step over the boxes", 0});
   for (const int n : {20, 100, 1000}) {
     const Ran lying = run(chain(n, true), 0.05, 20), hanging = run(chain(n, false), 0.05, 20);
-    note(lying);
-    out.push_back(
-        {fmt::format("chain_floor_{}_ms", n), 1e3 * lying.seconds, "ms", "every link on the floor", 0});
-    out.push_back({fmt::format("chain_floor_ratio_to_free_{}", n), lying.seconds / hanging.seconds, "",
-                   "the same chain hanging", 0});
+    const std::string name = fmt::format("chain_floor_{}", n), ratio = "chain_floor_ratio_to_free";
+    out.push_back({name + "_ms", 1e3 * lying.seconds, "ms", "every link on the floor", 0});
+    tell(name, lying);
+    out.push_back({n < 1000 ? fmt::format("{}_{}", ratio, n) : ratio, lying.seconds / hanging.seconds, "",
+                   fmt::format("the same chain of {} hanging", n), 0});
   }
   const Ran held = run(hand(), 0.4, 100);
-  note(held);
   out.push_back({"hand_us", 1e6 * held.seconds, "us", "20 links hold a ball", 0});
-  out.push_back({"hand_contacts", held.contacts, "", "", 0});
+  tell("hand", held);
+  const auto add_struck = [&](const std::string& name, const Ran& r, const char* what) {
+    out.push_back({name + "_ms", 1e3 * r.seconds, "ms", what, 0});
+    tell(name, r);
+  };
+  add_struck("funnel_30", run(funnel(30), 0.25, 20), "balls that fall into a funnel");
   if (full) {  // minutes: several hundred contacts that open and close at once
-    const Ran struck = run(wall(), 0.1, 40);
-    note(struck);
-    out.push_back({"wall_ms", 1e3 * struck.seconds, "ms", "48 bricks while a ball goes through", 0});
+    add_struck("funnel_1000", run(funnel(1000), 0.2, 10), "balls that fall into a funnel");
+    add_struck("wall", run(wall(), 0.1, 40), "48 bricks while a ball goes through");
   }
   out.push_back({"worst_residual", worst, "", "of all contacts in all steps", 0});
   out.push_back({"allocations_per_step", allocations, "1/step", "", 0});
