@@ -329,7 +329,7 @@ void Stepper::keep_touches(double h) {
   state_.overlap = w_.contacts->overlap;
   report_.contact_overlap = std::max(report_.contact_overlap, w_.contacts->overlap_share);
   for (const Touch& t : w_.contacts->end) {
-    if (-t.gap > most_overlap * t.size && -t.gap > -deepest_at_start(t) + 1e-6 * t.size)
+    if (!t.soft() && -t.gap > most_overlap * t.size && -t.gap > -deepest_at_start(t) + 1e-6 * t.size)
       result::add_warning(
           report_, fmt::format("{} goes into {}: what moves or holds them leaves no way out",
                                s_.contacts.name_of(s_.model, t.a), s_.contacts.name_of(s_.model, t.b)));
