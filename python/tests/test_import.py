@@ -37,10 +37,23 @@ def _named(name: str) -> object:
     return compiled(prepare(DATA / name, Files(DATA / name, [])), name)
 
 
-def test_what_was_not_translated_has_its_line() -> None:
-    lines = import_model(DATA / "arm.xml").report()
-    assert any(line.startswith("arm.xml:1:") and "do not touch" in line for line in lines)
-    assert not any("armature" in line or "frictionloss" in line for line in lines)
+def test_what_was_not_translated_has_its_line(tmp_path: Path) -> None:
+    assert import_model(DATA / "arm.xml").complete
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "part.xml").write_text('<mujoco>\n<actuator>\n<muscle name="m" joint="hip"/>\n<adhesion body="leg" ctrlrange="0 1"/></actuator></mujoco>')
+    file = tmp_path / "a" / "robot.xml"
+    file.write_text(
+        '<mujoco><option density="1.2"/>\n<worldbody>\n<body name="leg"><joint name="hip" range="-90 90" springyield="1" stiffness="1"/>\n<geom size="0.1"/></body>'
+        '\n</worldbody><include file="part.xml"/></mujoco>'
+    )
+    made = import_model(file)
+    assert [(n.file, n.line, n.what) for n in made.notes] == [
+        ("robot.xml", 3, 'springyield of "hip"'),
+        ("part.xml", 3, 'actuator "m"'),
+        ("part.xml", 4, 'actuator "adhesion_4"'),
+        ("robot.xml", 1, "air or water (option density, viscosity)"),
+    ]
+    assert all(f"{n.file}:{n.line}: {n.what}" in made.text for n in made.notes)  # at the end of the scene
 
 
 def test_limits_count_from_the_reference_and_the_start_is_the_keyframes() -> None:
