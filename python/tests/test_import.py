@@ -296,6 +296,37 @@ def test_a_body_on_two_hinges_does_not_touch_what_it_hangs_on(tmp_path: Path) ->
     assert 0.75 < sim.now.poses[0][2] < 0.85  # it falls by g t²/2 = 0.196 m, and nothing throws it
 
 
+def test_who_touches_whom(tmp_path: Path) -> None:
+    """Masks, exclusions and explicit pairs: what falls through what, as in MuJoCo."""
+    file = tmp_path / "filters.xml"
+    balls = "".join(
+        f'<body name="{name}" pos="{x} 0 {z}"><freejoint/><geom name="{name}" size="0.1" {masks}/></body>'
+        for name, x, z, masks in (
+            ("a", 0, 0.1, 'contype="1" conaffinity="1"'), ("b", 0, 0.4, 'contype="2" conaffinity="2"'),  # b falls through a, and lies on the floor
+            ("c", 1, 0.1, 'contype="1" conaffinity="1"'), ("d", 1, 0.4, 'contype="3" conaffinity="3"'),  # d lies on c
+            ("e", 2, 0.1, 'contype="1" conaffinity="1"'), ("f", 2, 0.4, 'contype="1" conaffinity="1"'),  # excluded
+            ("g", 3, 0.1, 'contype="1" conaffinity="1"'), ("h", 3, 0.4, 'contype="2" conaffinity="2"'),  # a pair
+        )
+    )
+    file.write_text(
+        f'<mujoco><worldbody><geom name="floor" type="plane" size="9 9 1" contype="3" conaffinity="3"/>{balls}</worldbody>'
+        '<contact><exclude body1="e" body2="f"/><pair geom1="g" geom2="h" friction="0.7 0.7 0 0 0"/></contact></mujoco>'
+    )
+    made = import_model(file)
+    assert made.report() == []
+    assert {"between": ["g", "h"], "friction": 0.7, "collide": True} in made.tree["contact"]["pairs"]
+    sim = made.scene.simulate()
+    sim.step(300)  # 0.6 s: what falls 0.3 m takes 0.25 s
+    heights = dict(zip(sim.bodies, sim.poses[:, 2], strict=True))
+    theirs = mujoco.MjModel.from_xml_path(str(file))
+    data = mujoco.MjData(theirs)
+    for _ in range(300):
+        mujoco.mj_step(theirs, data)
+    for name in "abcdefgh":  # MuJoCo's contact is soft, and rings
+        assert heights[name] == pytest.approx(data.body(name).xpos[2], abs=5e-3), name
+    assert heights["b"] == pytest.approx(0.1, abs=1e-6) and heights["d"] == pytest.approx(0.3, abs=1e-6)
+
+
 # --- texts
 
 

@@ -14,7 +14,7 @@ from ._repeat import repeated
 from ._space import Array, Pose, six, to_vector
 
 # In which a scene is written, and what it is called in a report.
-SECTIONS = ("materials", "sections", "bodies", "joints", "beams", "springs", "bushings", "cables", "couplings", "loops", "ties", "loads")
+SECTIONS = ("materials", "sections", "surfaces", "bodies", "joints", "beams", "springs", "bushings", "cables", "couplings", "loops", "ties", "loads")
 
 
 class ImportFault(ValueError):

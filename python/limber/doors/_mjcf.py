@@ -11,6 +11,7 @@ import numpy as np
 from ._draft import Draft, mass_of, stand
 from ._meshes import ellipsoid_points, hull_points
 from ._mjcf_file import Prepared, compiled, prepare
+from ._mjcf_filters import any_contact, filters, touches
 from ._mjcf_flex import flexes
 from ._mjcf_forces import forces
 from ._parts import rotor, turn_rotors
@@ -33,6 +34,7 @@ class Reading:
         self.bodies: dict[int, str] = {0: "world"}  # MuJoCo's bodies that are bodies of the scene
         self.joints: dict[int, str] = {}  # MuJoCo's joints that are joints of the scene
         self.skipped: set[int] = set()  # bodies that are part of something else
+        self.standing: dict[int, tuple[str, dict[str, Any]]] = {}  # geoms of the world: a body, or a plane of "world"
         self.start = next((k for k in range(model.nkey) if self.name("key", k) == START), None)
 
     def _places(self) -> list[Pose]:
@@ -225,14 +227,10 @@ def _start(r: Reading) -> None:
 # --- shapes
 
 
-def _touches(r: Reading, g: int) -> bool:
-    return bool(r.m.geom_contype[g] or r.m.geom_conaffinity[g])
-
-
 def _shapes(r: Reading, b: int) -> dict[str, Any]:
     """Those that touch; where nothing of the model does, all, to be seen."""
     m = r.m
-    geoms = [g for g in map(int, np.flatnonzero(m.geom_bodyid == b)) if any_contact(m) <= _touches(r, g)]
+    geoms = [g for g in map(int, np.flatnonzero(m.geom_bodyid == b)) if any_contact(m) <= touches(m, g)]
     shapes = [s for g in geoms if (s := shape_of(r, g)) is not None]
     out: dict[str, Any] = {}
     if len(shapes) == 1 and not {"at", "rotate"} & set(shapes[0]):
@@ -248,12 +246,6 @@ def _shapes(r: Reading, b: int) -> dict[str, Any]:
     if colors and shapes:
         out["color"] = [round(float(x), 4) for x in colors[0][:3]]
     return out
-
-
-def any_contact(m: Any) -> bool:
-    """Whether anything can touch anything else: the masks of two geoms meet."""
-    types, affinities = int(np.bitwise_or.reduce(m.geom_contype, initial=0)), int(np.bitwise_or.reduce(m.geom_conaffinity, initial=0))
-    return bool(types & affinities) and not m.opt.disableflags & (1 << 4 | 1)
 
 
 def shape_of(r: Reading, g: int) -> dict[str, Any] | None:
@@ -291,7 +283,7 @@ def _world_shapes(r: Reading) -> None:
     """Planes, grounds, and what else stands on the world."""
     m = r.m
     for g in map(int, np.flatnonzero(m.geom_bodyid == 0)):
-        if any_contact(m) and not _touches(r, g):
+        if any_contact(m) and not touches(m, g):
             continue
         place = Pose(from_quaternion(m.geom_quat[g]), m.geom_pos[g].astype(float))
         if m.geom_type[g] == PLANE:
@@ -300,6 +292,7 @@ def _world_shapes(r: Reading) -> None:
                 normal = place.rotation[:, 2]
                 plane = {} if np.abs(normal - [0, 0, 1]).max() < 1e-15 else {"normal": normal}
                 contact.setdefault("planes", []).append({"at": place.place, **plane})
+                r.standing[g] = "world", contact["planes"][-1]
                 contact["friction"] = max(contact.get("friction", 0.0), float(m.geom_friction[g][0]))
             continue
         entry: dict[str, Any] | None = _height_field(r, g) if m.geom_type[g] == HFIELD else shape_of(r, g)
@@ -307,7 +300,8 @@ def _world_shapes(r: Reading) -> None:
             entry |= {"mass": 0, "inertia": [0, 0, 0], "fixed": True}
             if any_contact(m):
                 entry["friction"] = float(m.geom_friction[g][0])
-            r.draft.put("bodies", r.name("geom", g), entry)
+            name = r.draft.put("bodies", r.name("geom", g), entry)
+            r.standing[g] = name, r.draft.entries["bodies"][name]
 
 
 def _height_field(r: Reading, g: int) -> dict[str, Any] | None:
@@ -328,32 +322,12 @@ def _contact(r: Reading) -> None:
     m = r.m
     if not any_contact(m):
         return
-    r.draft.contact = {**(r.draft.contact or {}), "combine": "maximum"}
+    r.draft.contact = {**(r.draft.contact or {}), "combine": "maximum"}  # planes stay the ones in `standing`
     root = r.prepared.root
-    _filters(r)
-    for p in range(m.npair):
-        r.draft.note(r.at("pair", p), f'contact pair "{r.name("pair", p)}"', "pairs touch as their bodies do, with their frictions")
+    filters(r)
     if (m.geom_condim > 3).any():
         r.draft.note(root, "friction against rolling and spinning (condim 4, 6)", "contact has Coulomb's friction alone")
     r.draft.note(root, "softness of contact, limits and constraints (solref, solimp)", "they are rigid here", exact=True)
-
-
-def _filters(r: Reading) -> None:
-    """Pairs of bodies that touch here and not in MuJoCo."""
-    m = r.m
-    own = [sorted({r.lump(int(m.geom_bodyid[g])) for g in range(m.ngeom) if _touches(r, g)} - {0})][0]
-    masks = {b: [(int(m.geom_contype[g]), int(m.geom_conaffinity[g])) for g in range(m.ngeom) if r.lump(int(m.geom_bodyid[g])) == b] for b in own}
-    excluded = {(int(s) >> 16, int(s) & 0xFFFF) for s in m.exclude_signature}
-    count, first = 0, ""
-    for i, a in enumerate(own):
-        for b in own[i + 1 :]:
-            parents = {r.lump(int(m.body_parentid[a])), r.lump(int(m.body_parentid[b]))}
-            meets = any(t1 & a2 or t2 & a1 for t1, a1 in masks[a] for t2, a2 in masks[b])
-            if a in parents or b in parents or (meets and (a, b) not in excluded and (b, a) not in excluded):
-                continue
-            count, first = count + 1, first or f'"{r.name("body", a)}" and "{r.name("body", b)}"'
-    if count:
-        r.draft.note(r.prepared.root, f"{count} pairs of bodies that do not touch in MuJoCo ({first}, …)", "all that no joint joins touches here")
 
 
 def _options(r: Reading) -> None:
