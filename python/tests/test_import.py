@@ -317,7 +317,7 @@ def test_who_touches_whom(tmp_path: Path) -> None:
     assert {"between": ["g", "h"], "friction": 0.7, "collide": True} in made.tree["contact"]["pairs"]
     sim = made.scene.simulate()
     sim.step(300)  # 0.6 s: what falls 0.3 m takes 0.25 s
-    heights = dict(zip(sim.bodies, sim.poses[:, 2], strict=True))
+    heights = dict(zip(sim.bodies, sim.now.poses[:, 2], strict=True))
     theirs = mujoco.MjModel.from_xml_path(str(file))
     data = mujoco.MjData(theirs)
     for _ in range(300):
