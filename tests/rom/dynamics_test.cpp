@@ -107,7 +107,7 @@ TEST(Frequencies, FirstCondensedSecondWithModes) {
     options.build = build;
     const auto reduced = sim::reduce(model, options);
     const Point& p = reduced.mechanisms[0].points[0];
-    const Eigen::GeneralizedSelfAdjointEigenSolver<MatX> eigen(p.K_U, p.M_U);
+    const Eigen::GeneralizedSelfAdjointEigenSolver<MatX> eigen(p.response, p.M);
     return VecX(eigen.eigenvalues().cwiseMax(0).cwiseSqrt());
   };
   // The whole chain by a reduction to all of its links' motions: as many modes as it has freedoms left.
@@ -127,7 +127,7 @@ TEST(Frequencies, FirstCondensedSecondWithModes) {
 }
 
 // A chain that flies and swings: nothing outside pushes it.
-TEST(FreeBase, KeepsItsLinearMomentum) {
+TEST(FreeBase, KeepsItsMomenta) {
   ModelParts parts = chain(9, false, 5);
   parts.joints[0].kind = JointKind::free;
   parts.joints[0].X_PF = parts.joints[0].X_BM = Pose{};
@@ -176,7 +176,7 @@ TEST(FreeBase, KeepsItsLinearMomentum) {
   }
   std::printf("linear momentum to %.1e, angular to %.1e\n", worst, spin);
   EXPECT_LT(worst, 1e-10);
-  EXPECT_LT(spin, 0.2);
+  EXPECT_LT(spin, 1e-10);  // to rounding: nothing turns it
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "limber/elastic/beam_links.h"
 #include "limber/rom/live.h"
 #include "limber/rom/statics.h"
 #include "limber/scene/scene.h"
@@ -54,7 +55,7 @@ TEST(File, ComesBackWithEveryBit) {
   const ModelFile back = load(bytes);
   EXPECT_EQ(save(back), bytes);
   EXPECT_EQ(back.scene, file.scene);
-  EXPECT_EQ(back.model.mechanisms[0].points[1].U, file.model.mechanisms[0].points[1].U);
+  EXPECT_EQ(back.model.mechanisms[0].points[1].chart, file.model.mechanisms[0].points[1].chart);
   std::string wrong = bytes;
   wrong[bytes.size() / 2] = static_cast<char>(wrong[bytes.size() / 2] ^ 1);
   EXPECT_THROW(load(wrong), std::invalid_argument);
@@ -65,7 +66,7 @@ TEST(File, ComesBackWithEveryBit) {
   EXPECT_THROW(load(wrong), std::invalid_argument);
 }
 
-// Under 2 % of the size within the asked range, as it says itself and as fresh loads show.
+// Under 2 % of the size within the asked range, on loads that were not used to make it.
 TEST(Points, ChosenByError) {
   const scene::Scene scene = shipped("y-mechanism");
   Options options = scene.run.rom;
@@ -79,10 +80,11 @@ TEST(Points, ChosenByError) {
               m.quality.tested);
   EXPECT_LT(m.quality.end, 0.02);
   EXPECT_LT(m.quality.gap, options.gap_error);
-  EXPECT_GT(m.quality.tested, 40);
+  EXPECT_GE(m.quality.tested, 437);
+  EXPECT_GT(m.quality.share, 0.9899);
 }
 
-// Along a line of end poses the force never jumps, although the nearest point changes and points come and go.
+// Along a line of coordinates neither the force nor where a link is ever jumps.
 TEST(Blend, NothingJumps) {
   const scene::Scene scene = shipped("y-mechanism");
   Options options = scene.run.rom;
@@ -93,30 +95,24 @@ TEST(Blend, NothingJumps) {
   }
   const ReducedModel reduced = sim::reduce(scene.model, options);
   const Mechanism& m = reduced.mechanisms[0];
-  ASSERT_GT(static_cast<int>(m.points.size()), most_blended);
   Blend blend(m);
-  BlendedMatrices matrices;
-  Ends ends{{m.points[0].X[m.ends[0]], m.points[0].X[m.ends[1]]}, VecX(0), VecX(0)};
   const auto jump = [&](int steps) {
     VecX last;
-    MatX last_C;
-    double worst = 0, worst_C = 0;
+    MatX last_J;
+    double worst = 0, worst_J = 0;
     for (int k = 0; k <= steps; ++k) {
-      Vec6 xi;
-      xi << 0.1, -0.2, 0.3, 0.1, 0.25, -0.1;
-      ends.X[0] = m.points[0].X[m.ends[0]] * math::se3_exp(k * xi / steps);
-      blend_at(m, ends, blend);
-      blend_matrices(m, blend, matrices);
-      const MatX C = matrices.U * matrices.C_U * matrices.U.transpose();
+      for (int c = 0; c < m.coordinates(); ++c) blend.at[c] = 0.1 * (c % 3 - 1.2) * k / steps;
+      blend_at(m, blend);
+      const MatX J = link_map(m, blend, 3);
       if (k > 0) {
         worst = std::max(worst, (blend.force - last).norm());
-        worst_C = std::max(worst_C, (C - last_C).norm());
+        worst_J = std::max(worst_J, (J - last_J).norm());
       }
-      last = blend.force, last_C = C;
+      last = blend.force, last_J = J;
     }
-    return std::pair(worst, worst_C);
+    return std::pair(worst, worst_J);
   };
-  // A jump would stay when steps are halved; what is continuous halves.
+  // Steps are halved; what is continuous halves.
   const auto coarse = jump(2000), fine = jump(4000);
   EXPECT_LT(fine.first, 0.7 * coarse.first);
   EXPECT_LT(fine.second, 0.7 * coarse.second);
@@ -132,6 +128,13 @@ struct Ran {
     return 0;
   }
 };
+
+std::size_t frame_of(const Ran& r, const std::string& body) {
+  for (std::size_t f = 0; f < r.layout.frames.size(); ++f)
+    if (r.layout.frames[f].name == body) return f;
+  ADD_FAILURE() << body;
+  return 0;
+}
 
 Ran run(const scene::Scene& scene, double time, int every) {
   sim::Driver driver(scene.model, scene.run);
@@ -203,22 +206,30 @@ TEST(Points, LeavingTheirRangeIsSaid) {
   }
 }
 
-// Slender fingers with points far apart: stiff directions turn from one to the next, and the run ends, with
-// what to do about it.
-TEST(Points, TooFarApartIsSaid) {
-  scene::Scene scene = shipped("gripper");
-  for (const double f : {0.45, 0.9})
-    scene.run.rom.points.push_back(
-        {0, {{"left.tip", Vec3(f, 0, 0), Vec3::Zero()}, {"right.tip", Vec3(-f, 0, 0), Vec3::Zero()}}});
-  sim::Driver driver(scene.model, scene.run);
-  result::SolveReport report;
-  for (int k = 0; k < 1000 && report.ok(); ++k) {
-    driver.set_clock(k, k * scene.run.step);
-    report = driver.step(scene.run.step);
+// Slender fingers with points far apart, of different rank (a straight beam cannot be shortened): the run
+// comes to rest where the whole does, which has no point of its own (within the claim of such points, 2 %).
+TEST(Points, FarApartOnSlenderFingers) {
+  for (const double pull : {1.0, 2.0}) {  // 0.3 and 0.6 N on either tip
+    scene::LoadOptions load;
+    load.set.emplace_back("pull", std::to_string(pull) + " N");
+    scene::Scene scene = scene::load(std::string(LIMBER_SCENES) + "/gripper.yaml", load);
+    for (const double f : {0.45, 0.9})
+      scene.run.rom.points.push_back(
+          {0, {{"left.tip", Vec3(f, 0, 0), Vec3::Zero()}, {"right.tip", Vec3(-f, 0, 0), Vec3::Zero()}}});
+    const Ran r = run(scene, 4, 100);
+    const ReducedModel reduced = sim::reduce(scene.model, scene.run.rom);
+    const Mechanism& m = reduced.mechanisms[0];
+    Vec6 w = Vec6::Zero();
+    w[3] = 0.3 * pull;
+    const auto whole = sim::settle(elastic::beams_to_links(scene.model).model, m, {w}, 0, {});
+    ASSERT_TRUE(whole.ok);
+    const Vec3 tip = whole.point.X[m.ends[0]].p;
+    std::printf("gripper, %.1f N: tip moved by %.3f radii\n", 0.3 * pull,
+                (tip - m.points[0].X[m.ends[0]].p).norm() / m.radius);
+    const std::size_t last = r.frames.size() - 1;
+    const std::size_t body = frame_of(r, m.names[m.ends[0]]);
+    EXPECT_LT((r.frames[last].positions[body] - tip).norm(), 0.02 * m.radius) << pull;
   }
-  EXPECT_EQ(report.status, result::Status::diverged);
-  EXPECT_NE(report.message.find("points closer together"), std::string::npos) << report.message;
-  EXPECT_NE(report.message.find("\"left."), std::string::npos) << report.message;
 }
 
 // A constant load on an inner link is in the points' equilibrium; twice as much of all loads moves the end
@@ -293,6 +304,98 @@ TEST(Trampoline, Catches) {
   for (std::size_t k = 0; k < n; ++k) lowest = std::min(lowest, r.value(k, "bunny.position.z"));
   EXPECT_GT(lowest, 0.9);  // never through the sheet
   EXPECT_LT(lowest, 1.3);
+}
+
+// A range in which the whole mechanism has no stable rest is refused, with what of it can be had.
+TEST(Points, ARangeWithoutARestIsRefused) {
+  const auto chain = [](const char* range) {
+    return std::string(
+               "limber: 1\nchains:\n  c: {links: 10, length: 5 cm, radius: 5 mm, direction: [1,0,0], joint: "
+               "revolute, axis: [0,1,0], stiffness: 0.5, damping: 0.02}\ngravity: [0,0,0]\nrun: {method: "
+               "rom, "
+               "rom: {ends: [c.9], most_points: 4, range: {force: ") +
+           range + "}}}\n";
+  };
+  EXPECT_EQ(refusal(chain("0.2 N")), "");
+  const std::string said = refusal(chain("200 N"));
+  EXPECT_NE(said.find("cannot be reduced for this range"), std::string::npos) << said;
+  EXPECT_NE(said.find("have one up to"), std::string::npos) << said;
+}
+
+// Joints that are stiff only by their servos, stretched out: they bend by a radian, with one point and with
+// points on the way; compared with the whole while it moves (of the radius).
+TEST(Servo, StraightArmBends) {
+  const auto text = [](const char* method, const char* points) {
+    return std::string(
+               "limber: 1\nbodies:\n  l.${i}: {repeat: {i: 3}, capsule: {radius: 1 cm, from: [0,0,0], to: "
+               "[0.2,0,0]}, at: [0.2*i,0,0], mass: 0.3 kg}\njoints:\n  j.0: {type: revolute, child: l.0, "
+               "axis: "
+               "[0,1,0], damping: 0.1, drive: {servo: {target: \"-min(t/1,1)\", kp: 60, kd: 2}}}\n  j.1: "
+               "{type: "
+               "revolute, parent: l.0, child: l.1, axis: [0,1,0], at: [0.2,0,0], damping: 0.1, drive: "
+               "{servo: "
+               "{target: \"min(t/1,1)\", kp: 40, kd: 1}}}\n  j.2: {type: revolute, parent: l.1, child: l.2, "
+               "axis: "
+               "[0,1,0], at: [0.4,0,0], damping: 0.1, drive: {servo: {target: \"-0.5*sin(3*t)\", kp: 20, kd: "
+               "0.5}}}\nrun: {method: ") +
+           method + ", time: 3 s, step: 1 ms, integrator: implicit_euler, rom: {ends: [l.2]" + points +
+           "}}\n";
+  };
+  const Ran whole = run(scene::parse(text("articulated", ""), "arm.yaml"), 2, 20);
+  const auto off = [&](const char* points) {
+    const Ran r = run(scene::parse(text("rom", points), "arm.yaml"), 2, 20);
+    double worst = 0;
+    if (r.frames.size() != whole.frames.size()) return 1e9;
+    for (std::size_t k = 0; k < r.frames.size(); ++k)
+      worst = std::max(worst, (r.frames[k].positions[2] - whole.frames[k].positions[2]).norm());
+    return worst / 0.3;
+  };
+  const double one = off(""),
+               several = off(", points: [{time: 0.25}, {time: 0.5}, {time: 0.75}, {time: 1}, {time: 1.5}]");
+  std::printf("straight arm: off by %.4f radii with one point, %.4f with six\n", one, several);
+  // A radian is far for one point; each joint follows its servo all the same.
+  EXPECT_LT(one, 1);
+  EXPECT_LT(several, 0.25 * one);
+}
+
+// An inner link meets a ball that stands, and a flying trunk the floor, as in the whole mechanism.
+TEST(Contact, InnerLinksAndTheBaseTouch) {
+  const auto between = [](const char* method) {
+    return std::string(
+               "limber: 1\nbodies:\n  a: {box: [20 cm, 2 cm, 2 cm], at: [10 cm, 0, 0]}\n  b: {box: [20 cm, 2 "
+               "cm, "
+               "2 cm], at: [30 cm, 0, 0]}\n  stop: {fixed: true, sphere: 3 cm, at: [10 cm, 0, -5 "
+               "cm]}\njoints:\n  "
+               "j1: {type: revolute, child: a, at: [0, 0, 0], axis: [0, 1, 0], stiffness: 1 N*m/rad, "
+               "damping: "
+               "0.05 N*m*s/rad}\n  j2: {type: revolute, parent: a, child: b, at: [20 cm, 0, 0], axis: [0, 1, "
+               "0], "
+               "stiffness: 1 N*m/rad, damping: 0.05 N*m*s/rad}\ncontact: {friction: 0.3}\nloads: {down: {on: "
+               "b, "
+               "force: [0, 0, \"-2*min(t/(0.5 s),1)\"]}}\nrun: {time: 2 s, step: 1 ms, method: ") +
+           method + ", rom: {ends: [b]}}\n";
+  };
+  const Ran whole = run(scene::parse(between("articulated"), "inner.yaml"), 2, 100);
+  const Ran reduced = run(scene::parse(between("rom"), "inner.yaml"), 2, 100);
+  const std::size_t last = whole.frames.size() - 1;
+  const Vec3 a = whole.frames[last].positions[0], b = reduced.frames[last].positions[0];
+  std::printf("inner link on a ball: z %.5f m, whole %.5f m\n", b.z(), a.z());
+  EXPECT_NEAR(a.z(), -0.01, 2e-3);  // the ball's top is 1 cm below its axis: it may go down by that
+  EXPECT_LT((a - b).norm(), 2e-3);
+
+  const std::string robot =
+      "limber: 1\nbodies:\n  trunk: {box: [0.3,0.2,0.1], at: [0,0,0.3], mass: 5 kg}\n  leg.${i}: {repeat: "
+      "{i: 2}, "
+      "capsule: {radius: 2 cm, from: [0,0,0], to: [0.25,0,-0.15]}, at: [0.1, \"(2*i-1)*0.1\", 0.25], mass: 1 "
+      "kg}\njoints:\n  hip.${i}: {repeat: {i: 2}, type: revolute, parent: trunk, child: \"leg.${i}\", axis: "
+      "[0,1,0], stiffness: 2, damping: 0.3}\ncontact: {friction: 0.8, planes: [{}]}\nrun: {time: 2 s, step: "
+      "2 ms, "
+      "method: rom, rom: {ends: [leg.0, leg.1]}}\n";
+  const Ran fallen = run(scene::parse(robot, "robot.yaml"), 3, 100);
+  const double z = fallen.frames.back().positions[0].z();
+  std::printf("a robot's trunk lies at %.4f m\n", z);
+  EXPECT_GT(z, 0.045);  // half its height, if flat
+  EXPECT_LT(z, 0.2);
 }
 
 }  // namespace

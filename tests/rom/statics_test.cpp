@@ -118,36 +118,56 @@ TEST(Energy, IsTheWorkOfTheLoad) {
     last = now;
   }
   Blend blend(m);
-  blend_at(m, {{m.points[1].X[m.ends[0]]}, VecX(0), VecX(0)}, blend);
+  blend.at = m.points[1].at;
+  blend_at(m, blend);
   EXPECT_NEAR(blend.energy, work, 1e-4 * work);
-  blend_at(m, {{m.points[0].X[m.ends[0]]}, VecX(0), VecX(0)}, blend);
+  blend.at = m.points[0].at;
+  blend_at(m, blend);
   EXPECT_NEAR(blend.energy, 0, 1e-9 * work);
 }
 
-// Forces in all directions, until the end has moved by its whole size: points chosen by error keep it within
-// 2 % of the radius on every load that was tried. The Y, which stands in a singular pose, needs a smaller
-// range.
-TEST(Automatic, EndsWithinTwoPerCent) {
+// Points chosen by error, and what they are worth on 437 loads that had no part in it: the claim says how
+// many are beyond the bound and how far the range was reached, and others drawn afterwards agree with it.
+TEST(Automatic, TheClaimHoldsOnOtherLoads) {
   struct Range {
     const char* name;
-    double force, reach;
+    double force;
   };
-  for (const Range& range :
-       {Range{"C_serial_chain_7R", 1.95, 1}, Range{"C_Y_split", 3.5, 0.6},
-        Range{"C_closed_loop_4bar", 16.8, 1}, Range{"C_ladder_6_rungs_pinned_stack", 45, 1}}) {
+  for (const Range& range : {Range{"C_serial_chain_7R", 1.0}, Range{"C_closed_loop_4bar", 8},
+                             Range{"C_ladder_6_rungs_pinned_stack", 20}}) {
     Case c = case_of(range.name);
     c.options.force = range.force;
-    c.options.most_points = 40;
+    c.options.most_points = 30;
     const ReducedModel reduced = sim::reduce(c.model, c.options);
     const Mechanism& m = reduced.mechanisms[0];
-    double reach = 0;
-    for (const Point& p : m.points)
-      reach = std::max(reach, (p.X[m.ends[0]].p - m.points[0].X[m.ends[0]].p).norm() / m.radius);
-    std::printf("%s up to %.2f N: %zu points, moved by %.2f; end %.4f gap %.4f of %d loads\n", range.name,
-                range.force, m.points.size(), reach, m.quality.end, m.quality.gap, m.quality.tested);
-    EXPECT_LT(m.quality.end, 0.02) << range.name;
-    EXPECT_GT(reach, range.reach) << range.name;
-    EXPECT_LT(m.points.size(), 40u) << range.name;
+    const Quality& q = m.quality;
+    unsigned seed = 12345;
+    const auto next = [&] {
+      seed = seed * 1664525u + 1013904223u;
+      return (seed >> 8) * (2.0 / 16777216) - 1;
+    };
+    int beyond = 0, tried = 0;
+    double worst = 0, reach = 0;
+    while (tried < 100) {
+      Vec6 w = Vec6::Zero();
+      for (int k = 0; k < 3; ++k) w[3 + k] = next();
+      if (w.norm() > 1) continue;
+      w *= range.force;
+      const auto whole = sim::settle(c.model, m, {w}, 0, {});
+      ASSERT_TRUE(whole.ok);
+      const ReducedRest at = rest_under(m, {w}, VecX(0));
+      ++tried;
+      const double end = at.ok ? end_error(m, at.X, whole.point.X) : 1e3;
+      reach = std::max(reach, (whole.point.X[m.ends[0]].p - m.points[0].X[m.ends[0]].p).norm() / m.radius);
+      worst = std::max(worst, end);
+      beyond += end > q.end;
+    }
+    std::printf(
+        "%s up to %.2f N: %zu points, moved by %.2f; claimed %.4f (%d of %d beyond 2 %%), others %.4f\n",
+        range.name, range.force, m.points.size(), reach, q.end, q.beyond, q.tested, worst);
+    EXPECT_LE(beyond, 3) << range.name;  // of 100, where 1 % may be
+    EXPECT_LE(worst, 1.5 * q.end) << range.name;
+    EXPECT_EQ(q.beyond == 0, q.end <= q.end_bound && q.gap <= q.gap_bound) << range.name;
   }
 }
 

@@ -29,7 +29,8 @@ struct ReduceArguments {
 // Lowest frequency of the reduced model at rest [Hz]; 0 where its base flies.
 double first_frequency(const rom::Mechanism& m) {
   const rom::Point& p = m.points[0];
-  const VecX values = math::symmetric_eigen(p.K_U, p.M_U).values;
+  const VecX values =
+      math::symmetric_eigen(p.response.topLeftCorner(m.coordinates(), m.coordinates()), p.M).values;
   return values.size() > 0 && values[0] > 0 ? std::sqrt(values[0]) / (2 * pi) : 0;
 }
 
@@ -50,6 +51,10 @@ nlohmann::json as_json(const rom::ReducedModel& reduced, const std::string& file
                           {"first_frequency", first_frequency(m)}};
     if (m.quality.tested > 0)
       one["quality"] = {{"tested", m.quality.tested},
+                        {"beyond", m.quality.beyond},
+                        {"share", m.quality.share},
+                        {"confidence", 0.95},
+                        {"reached", m.quality.reached},
                         {"end_error", m.quality.end},
                         {"end_error_asked", m.quality.end_bound},
                         {"gap", m.quality.gap},
@@ -69,21 +74,30 @@ std::string as_text(const rom::ReducedModel& reduced, const std::string& file, s
     for (const int e : m.ends) ends.push_back(m.names[e]);
     out += fmt::format("{}: {} links seen from {}{}\n", m.name, m.bodies.size(), fmt::join(ends, ", "),
                        m.free_base ? ", flying freely" : "");
-    out += fmt::format("  directions they can move in   {} of {}\n", m.points[0].rank, m.coordinates());
+    out += fmt::format("  directions they can move in   {} of {}\n", m.coordinates(), 6 * m.ends.size());
     out += fmt::format("  linearisation points          {}\n", m.points.size());
     if (const double f = first_frequency(m); f > 0)
       out += fmt::format("  first frequency               {:.4g} Hz\n", f);
     if (m.quality.tested > 0) {
       const auto& q = m.quality;
       out += fmt::format(
-          "  within loads up to            {:.4g} N, {:.4g} N m on every end, {} poses compared\n", q.force,
-          q.moment, q.tested);
-      out += fmt::format(
-          "  pose of the ends              off by {:.3g} of the radius at most (asked {:.3g}){}\n", q.end,
-          q.end_bound, q.end > q.end_bound ? ": not reached, allow more points" : "");
-      out += fmt::format(
-          "  gaps of the joints            {:.3g} of the radius in sum at most (asked {:.3g}){}\n", q.gap,
-          q.gap_bound, q.gap > q.gap_bound ? ": not reached, allow more points" : "");
+          "  for loads up to               {:.4g} N, {:.4g} N m on every end; {} drawn from them, none used "
+          "before\n",
+          q.force, q.moment, q.tested);
+      out +=
+          fmt::format("  pose of the ends              off by {:.3g} of the radius at most (asked {:.3g})\n",
+                      q.end, q.end_bound);
+      out +=
+          fmt::format("  gaps of the joints            {:.3g} of the radius in sum at most (asked {:.3g})\n",
+                      q.gap, q.gap_bound);
+      out += fmt::format("  so are at least               {:.3g} % of all loads (confidence 95 %)\n",
+                         100 * q.share);
+      if (q.beyond > 0)
+        out += fmt::format(
+            "  what was asked is NOT reached: {} of {} loads are beyond it, the least of them {:.3g} of the "
+            "range: "
+            "allow more points or a smaller range\n",
+            q.beyond, q.tested, q.reached);
     }
   }
   out += fmt::format("wrote {} ({} bytes) in {:.2f} s; limber run {} simulates it\n", file, bytes, seconds,

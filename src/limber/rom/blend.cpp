@@ -9,311 +9,240 @@
 namespace limber::rom {
 namespace {
 
-VecX scale_of(const Mechanism& m) {
-  VecX out = VecX::Ones(m.coordinates());
-  for (std::size_t e = 0; e < m.ends.size(); ++e) out.segment<3>(6 * e + 3).setConstant(m.radius);
+using Columns = Eigen::Map<const Eigen::Matrix<double, 6, Eigen::Dynamic>>;
+
+Columns map_of(const Mechanism& m, const Point& p, int link) {
+  return {p.map.data() + static_cast<std::size_t>(link) * 6 * m.columns(), 6, m.columns()};
+}
+Columns chart_of(const Mechanism& m, const Point& p, int link) {
+  return {p.chart.data() + static_cast<std::size_t>(link) * 6 * (1 + m.columns()), 6, 1 + m.columns()};
+}
+
+// log(X), of its branches the one nearest to `near`: a link may turn by more than half a turn from one point
+// to the next but one.
+Vec6 log_near(const Pose& X, const Vec6& near) {
+  const Vec6 principal = math::se3_log(X);
+  const double angle = principal.head<3>().norm();
+  if ((principal - near).head<3>().norm() <= pi || angle < 1e-9) return principal;
+  const double turned = angle - 2 * pi;  // about the same axis, the other way round
+  Vec6 out;
+  out.head<3>() = principal.head<3>() * (turned / angle);
+  const Mat6 J = math::se3_jacobian(out);  // p = J_l v, with the rotation's own block: the same for J_r and −
+  out.tail<3>() = (X.R * J.topLeftCorner<3, 3>()).inverse() * X.p;
   return out;
 }
 
-// d of ends, in the paper's measure: angular over π, linear over the radius.
-double twist_distance(const Mechanism& m, const double* u) {
-  double sum = 0;
-  for (std::size_t e = 0; e < m.ends.size(); ++e) {
-    const Eigen::Map<const Vec6> xi(u + 6 * e);
-    sum += std::sqrt(xi.head<3>().squaredNorm() / (pi * pi) +
-                     xi.tail<3>().squaredNorm() / (m.radius * m.radius));
-  }
-  return sum;
-}
-
-double point_distance(const Mechanism& m, const Point& a, const Point& b) {
-  VecX u(m.coordinates());
-  u.setZero();
-  for (std::size_t e = 0; e < m.ends.size(); ++e)
-    u.segment<6>(6 * e) = math::se3_log(a.X[m.ends[e]].inverse() * b.X[m.ends[e]]);
-  return twist_distance(m, u.data()) + (a.input - b.input).norm() / pi;
-}
-
-// Columns of `own` (orthonormal, with values) turned and ordered to fit those of `model`: greedy matching by
-// |dot|; columns whose values are within a tenth turn as one space (Procrustes).
-void fit_columns(const MatX& model, MatX& own, MatX& values) {
-  const int r = static_cast<int>(own.cols()), wanted = static_cast<int>(model.cols());
-  MatX padded = own;
-  MatX all = MatX::Zero(std::max(r, wanted), std::max(r, wanted));
-  all.topLeftCorner(r, r) = values;
-  if (wanted > r) {  // directions that this point does not have: its neighbour's, made orthogonal to its own
-    padded.conservativeResize(Eigen::NoChange, wanted);
-    MatX rest = model - own * (own.transpose() * model);
-    padded.rightCols(wanted - r) = math::orthonormal_columns(rest, wanted - r);
-  }
-  const int n = static_cast<int>(padded.cols());
-  std::vector<int> order(n, -1);
-  std::vector<char> used(n, 0);
-  const MatX dots = (model.transpose() * padded).cwiseAbs();
-  for (int k = 0; k < std::min(n, wanted); ++k) {
-    int best_m = -1, best_o = -1;
-    double best = -1;
-    for (int i = 0; i < wanted; ++i)
-      for (int j = 0; j < n && order[i] < 0; ++j)
-        if (!used[j] && dots(i, j) > best) best = dots(i, j), best_m = i, best_o = j;
-    order[best_m] = best_o;
-    used[best_o] = 1;
-  }
-  for (int i = wanted; i < n; ++i)
-    for (int j = 0; j < n && order[i] < 0; ++j)
-      if (!used[j]) order[i] = j, used[j] = 1;
-  MatX Q(padded.rows(), n), L(n, n);
-  for (int i = 0; i < n; ++i) {
-    Q.col(i) = padded.col(order[i]);
-    for (int j = 0; j < n; ++j) L(i, j) = all(order[i], order[j]);
-    if (i < wanted && model.col(i).dot(Q.col(i)) < 0) {
-      Q.col(i) *= -1;
-      L.row(i) *= -1, L.col(i) *= -1;
+// ∂²/∂u² of w·log(X⁻¹ X_0 exp(ψ + Ψ u)) at u = 0: w·dJ_r(ψ)[Ψ] Ψ.
+MatX bend_of(const Vec6& psi, const MatX& Psi, const Vec6& w) {
+  MatX out(Psi.cols(), Psi.cols());
+  for (int c = 0; c < Psi.cols(); ++c) {
+    const double size = Psi.col(c).norm();
+    if (!(size > 0)) {
+      out.row(c).setZero();
+      continue;
     }
+    const double h = 1e-4 / size;
+    const Mat6 dJ =
+        (math::se3_jacobian(psi + h * Psi.col(c)) - math::se3_jacobian(psi - h * Psi.col(c))) / (2 * h);
+    out.row(c) = w.transpose() * dJ * Psi;
   }
-  // Turn spaces of equal values as one.
-  std::vector<char> done(n, 0);
-  for (int i = 0; i < std::min(n, wanted); ++i) {
-    if (done[i]) continue;
-    std::vector<int> space{i};
-    for (int j = i + 1; j < std::min(n, wanted); ++j)
-      if (!done[j] && std::abs(L(j, j) - L(i, i)) <= 0.1 * std::max(L(i, i), L(j, j))) space.push_back(j);
-    for (const int j : space) done[j] = 1;
-    const int s = static_cast<int>(space.size());
-    if (s < 2) continue;
-    MatX A(Q.rows(), s), B(Q.rows(), s);
-    for (int k = 0; k < s; ++k) A.col(k) = Q.col(space[k]), B.col(k) = model.col(space[k]);
-    const MatX G = math::nearest_rotation(A.transpose() * B);
-    MatX turn = MatX::Identity(n, n);
-    for (int a = 0; a < s; ++a)
-      for (int b = 0; b < s; ++b) turn(space[a], space[b]) = G(a, b);
-    Q = (Q * turn).eval();
-    L = (turn.transpose() * L * turn).eval();
-  }
-  own = Q;
-  values = L;
+  return 0.5 * (out + out.transpose());
 }
 
 }  // namespace
 
-void align(Mechanism& m) {
-  const VecX scale = scale_of(m);
-  const int count = static_cast<int>(m.points.size());
-  std::vector<MatX> Q(count), L(count);
-  for (int k = 0; k < count; ++k) {
-    const Point& p = m.points[k];
-    const MatX C = scale.cwiseInverse().asDiagonal() * p.C * scale.cwiseInverse().asDiagonal();
-    const math::SymmetricEigen eigen = math::symmetric_eigen(0.5 * (C + C.transpose()));
-    const int r = p.rank;
-    Q[k] = eigen.vectors.rightCols(r).rowwise().reverse();
-    L[k] = MatX(eigen.values.tail(r).reverse().asDiagonal());
-  }
-  // From the point of largest rank at the first one on, each to its nearest that is done.
-  std::vector<char> done(count, 0);
-  int root = 0;
-  for (int k = 1; k < count; ++k)
-    if (m.points[k].rank > m.points[root].rank) root = k;
-  done[root] = 1;
-  for (int step = 1; step < count; ++step) {
-    int from = -1, to = -1;
-    double best = std::numeric_limits<double>::infinity();
-    for (int a = 0; a < count; ++a)
-      for (int b = 0; b < count && done[a]; ++b)
-        if (!done[b])
-          if (const double d = point_distance(m, m.points[a], m.points[b]); d < best)
-            best = d, from = a, to = b;
-    fit_columns(Q[from], Q[to], L[to]);
-    done[to] = 1;
-  }
+void join_points(Mechanism& m) {
+  const int count = static_cast<int>(m.points.size()), columns = m.columns();
+  const int links = static_cast<int>(m.bodies.size());
+  const std::size_t width = static_cast<std::size_t>(6) * (1 + columns);
   for (int k = 0; k < count; ++k) {
     Point& p = m.points[k];
-    // A direction that only other points have is a hundred times stiffer here than any that it has.
-    const int own = p.rank, all = static_cast<int>(Q[k].cols()), ends = 6 * static_cast<int>(m.ends.size());
+    p.chart.assign(links * width, 0.0);
+    p.curve = p.response;
+    // Of the points before, the nearest says on which branch a rotation is.
+    int near = -1;
     double least = std::numeric_limits<double>::infinity();
-    for (int c = 0; c < all; ++c)
-      if (L[k](c, c) > 0) least = std::min(least, L[k](c, c));
-    p.U = scale.asDiagonal() * Q[k];
-    p.K.topLeftCorner(ends, ends) =
-        invert_in_range(p.C.topLeftCorner(ends, ends), scale.head(ends), p.rank - m.modes).inverse;
-    for (int c = 0; own < all && c < all; ++c) {
-      if (L[k].col(c).norm() > 0) continue;
-      L[k](c, c) = 1e-2 * least;
-      const VecX dual = Q[k].col(c).cwiseQuotient(scale);
-      p.K += dual * dual.transpose() / L[k](c, c);
+    for (int j = 0; j < k; ++j)
+      if (const double d = (m.points[j].at - p.at).norm() + (m.points[j].input - p.input).norm() / pi;
+          d < least)
+        least = d, near = j;
+    for (int l = 0; l < links; ++l) {
+      Eigen::Map<MatX> chart(p.chart.data() + l * width, 6, 1 + columns);
+      if (k > 0)
+        chart.col(0) = log_near(m.points[0].X[l].inverse() * p.X[l], chart_of(m, m.points[near], l).col(0));
+      chart.rightCols(columns) = math::se3_jacobian_inverse(chart.col(0)) * map_of(m, p, l);
     }
-    p.C_U = L[k];
-    p.M_U = p.U.transpose() * p.M * p.U;
-    p.D_U = p.U.transpose() * p.D * p.U;
-    p.K_U = p.U.transpose() * p.K * p.U;
+    for (std::size_t e = 0; e < m.ends.size() && k > 0; ++e) {
+      const Columns chart = chart_of(m, p, m.ends[e]);
+      p.curve += bend_of(chart.col(0), chart.rightCols(columns), p.wrench.segment<6>(6 * e));
+    }
   }
 }
 
 Blend::Blend(const Mechanism& m)
-    : point(most_blended),
-      weight(most_blended),
-      u(most_blended, VecX::Zero(m.columns())),
-      bend(most_blended, VecX::Zero(m.columns())),
+    : at(VecX::Zero(m.columns())),
+      weight(m.points.size()),
+      u(m.points.size(), VecX::Zero(m.columns())),
+      y(u),
+      change(MatX::Zero(m.points.size(), m.columns())),
+      along(MatX::Identity(m.columns(), m.columns())),
       force(VecX::Zero(m.coordinates())),
-      distances(m.points.size()),
-      sorted(m.points.size()),
-      all_u(m.points.size(), VecX::Zero(m.columns())),
-      part(VecX::Zero(m.coordinates())),
-      mean(VecX::Zero(m.columns())) {}
+      curve(MatX::Zero(m.coordinates(), m.coordinates())),
+      M(curve),
+      D(curve),
+      value(m.points.size()),
+      nearness(m.points.size()),
+      slope(u),
+      mean(VecX::Zero(m.columns())),
+      mean_slope(mean),
+      momentum(force) {}
 
-void blend_at(const Mechanism& m, const Ends& ends, Blend& out) {
-  const int count = static_cast<int>(m.points.size()), n = m.coordinates(),
-            E = static_cast<int>(m.ends.size());
-  const int inputs = static_cast<int>(m.inputs.size());
+namespace {
+
+constexpr double least_distance = 1e-9;  // squared below: at a point itself the others do not count
+
+// Inputs count by half turns.
+double measure(const Mechanism& m, int column) { return column < m.coordinates() ? 1 : 1 / (pi * pi); }
+
+void weigh(const Mechanism& m, Blend& b) {
+  const int count = static_cast<int>(m.points.size()), n = m.coordinates(), columns = m.columns();
+  double nearest = std::numeric_limits<double>::infinity();
   for (int k = 0; k < count; ++k) {
     const Point& p = m.points[k];
-    VecX& u = out.all_u[k];
-    for (int e = 0; e < E; ++e)
-      Eigen::Map<Vec6>{u.data() + 6 * e} = math::se3_log(p.X[m.ends[e]].inverse() * ends.X[e]);
-    for (int k2 = 0; k2 < m.modes; ++k2) u[6 * E + k2] = ends.z[k2];
-    double turned = 0;
-    for (int i = 0; i < inputs; ++i) {
-      u[n + i] = ends.input[i] - p.input[i];
-      turned += u[n + i] * u[n + i];
+    double d2 = 0;
+    for (int c = 0; c < columns; ++c) {
+      const double off = b.at[c] - (c < n ? p.at[c] : p.input[c - n]);
+      b.u[k][c] = off;
+      d2 += measure(m, c) * off * off;
     }
-    out.distances[k] = twist_distance(m, u.data()) + std::sqrt(turned) / pi;
+    b.nearness[k] = std::max(d2, least_distance * least_distance);
+    nearest = std::min(nearest, b.nearness[k]);
   }
-  // Weights.
-  double reach = std::numeric_limits<double>::infinity();
-  if (count > most_blended) {
-    std::copy(out.distances.begin(), out.distances.end(), out.sorted.begin());
-    std::nth_element(out.sorted.begin(), out.sorted.begin() + most_blended, out.sorted.end());
-    reach = out.sorted[most_blended];
-  }
-  out.count = 0;
+  b.distance = std::sqrt(nearest);
   double sum = 0;
-  out.distance = std::numeric_limits<double>::infinity();
   for (int k = 0; k < count; ++k) {
-    const double d = std::max(out.distances[k], 1e-9);  // at the point itself the others do not count
-    out.distance = std::min(out.distance, out.distances[k]);
-    if (!(d < reach) || out.count == most_blended) continue;
-    const double w = std::isfinite(reach) ? (reach - d) / (reach * d) : 1 / d;
-    out.point[out.count] = k;
-    out.weight[out.count++] = w * w * w * w;
-    sum += w * w * w * w;
+    const double w = nearest / b.nearness[k];
+    b.weight[k] = w * w;
+    sum += b.weight[k];
   }
-  if (out.count == 0) {  // nothing is near what is lost: its poses are no numbers, and the run says so
-    out.point[0] = 0;
-    out.weight[0] = sum = out.count = 1;
-  }
-  for (int k = 0; k < out.count; ++k) {
-    out.weight[k] /= sum;
-    out.u[k] = out.all_u[out.point[k]];
-  }
-  out.mean.setZero();
-  for (int k = 0; k < out.count; ++k) out.mean += out.weight[k] * out.u[k];
-  for (int k = 0; k < out.count; ++k) out.bend[k] = 0.5 * out.weight[k] * (out.mean - out.u[k]);
-  // Force.
-  out.force.setZero();
-  out.energy = -m.points[0].energy;
-  for (int k = 0; k < out.count; ++k) {
-    const Point& p = m.points[out.point[k]];
-    const VecX& u = out.u[k];
-    out.energy += out.weight[k] * p.energy;
-    for (int i = 0; i < n; ++i) {
-      double f = i < 6 * E ? p.wrench[i] : 0, elastic = 0;
-      for (int j = 0; j < n; ++j) elastic += p.K(i, j) * u[j];
-      out.energy += out.weight[k] * u[i] * (f + 0.5 * elastic);
-      f += elastic;
-      for (int j = 0; j < inputs; ++j) f += p.input_force(i, j) * u[n + j];
-      out.part[i] = f;
+  for (int k = 0; k < count; ++k) b.weight[k] /= sum;
+  // ∂ ln w_k = −4 u_k/|u_k|².
+  b.mean_slope.setZero();
+  for (int k = 0; k < count; ++k)
+    for (int c = 0; c < columns; ++c) {
+      b.change(k, c) = -4 * measure(m, c) * b.u[k][c] / b.nearness[k];
+      b.mean_slope[c] += b.weight[k] * b.change(k, c);
     }
-    for (int e = 0; e < E; ++e) {
-      const Eigen::Map<const Vec6> xi(u.data() + 6 * e);
-      Eigen::Map<Vec6> f(out.part.data() + 6 * e);
-      const Vec6 own = math::se3_jacobian_inverse(xi).transpose() * f;
-      Eigen::Map<Vec6>{out.force.data() + 6 * e} += out.weight[k] * own;
+  for (int k = 0; k < count; ++k)
+    for (int c = 0; c < columns; ++c) b.change(k, c) = b.weight[k] * (b.change(k, c) - b.mean_slope[c]);
+}
+
+}  // namespace
+
+void blend_at(const Mechanism& m, Blend& b, bool with_curve) {
+  const int count = static_cast<int>(m.points.size()), n = m.coordinates(), columns = m.columns();
+  weigh(m, b);
+  b.mean.setZero();
+  for (int k = 0; k < count; ++k) b.mean += b.weight[k] * b.u[k];
+  for (int c = 0; c < columns; ++c)
+    for (int r = 0; r < columns; ++r) {
+      double sum = r == c ? 1 : 0;
+      for (int k = 0; k < count; ++k) sum += 0.5 * b.change(k, c) * b.u[k][r];
+      b.along(r, c) = sum;
     }
-    for (int i = 6 * E; i < n; ++i) out.force[i] += out.weight[k] * out.part[i];
+  b.energy = 0;
+  b.force.setZero();
+  for (int k = 0; k < count; ++k) {
+    const Point& p = m.points[k];
+    b.y[k] = 0.5 * (b.u[k] + b.mean);
+    b.slope[k].noalias() = p.curve * b.u[k];
+    b.value[k] = p.energy + b.u[k].dot(p.slope) + 0.5 * b.u[k].dot(b.slope[k]);
+    b.slope[k] += p.slope;
+    b.energy += b.weight[k] * b.value[k];
+  }
+  for (int k = 0; k < count; ++k)
+    for (int c = 0; c < n; ++c)
+      b.force[c] += b.weight[k] * b.slope[k][c] + b.change(k, c) * (b.value[k] - b.energy);
+  if (!with_curve) return;
+  // Σ α_i H_i + ∂α_i ∂V_iᵀ + … + (V_i − V) ∂²α_i, where of ∂²α_i only what differs from point to point
+  // counts.
+  b.curve.setZero();
+  for (int k = 0; k < count; ++k) {
+    const Point& p = m.points[k];
+    const double a = b.weight[k], off = b.value[k] - b.energy;
+    if (!(a > 0)) continue;
+    for (int c = 0; c < n; ++c)
+      for (int r = 0; r < n; ++r) {
+        b.curve(r, c) += a * p.curve(r, c) + b.change(k, r) * b.slope[k][c] + b.slope[k][r] * b.change(k, c);
+        const double turn = 8 * b.u[k][r] * b.u[k][c] / b.nearness[k] - (r == c ? 4 : 0);
+        b.curve(r, c) += off * (b.change(k, r) * b.change(k, c) / a + a * turn / b.nearness[k]);
+      }
   }
 }
 
-void blend_matrices(const Mechanism& m, const Blend& blend, BlendedMatrices& out) {
-  const Point& first = m.points[blend.point[0]];
-  out.U.setZero(first.U.rows(), first.U.cols());
-  out.C_U.setZero(first.C_U.rows(), first.C_U.cols());
-  out.M_U = out.C_U, out.D_U = out.C_U, out.K_U = out.C_U;
-  for (int k = 0; k < blend.count; ++k) {
-    const Point& p = m.points[blend.point[k]];
-    const double a = blend.weight[k];
-    out.U += a * p.U;
-    out.C_U += a * p.C_U;
-    out.M_U += a * p.M_U;
-    out.D_U += a * p.D_U;
-    out.K_U += a * p.K_U;
-  }
-  // Columns of unit length again, metres over the radius.
-  const int E = static_cast<int>(m.ends.size());
-  for (int c = 0; c < out.U.cols(); ++c) {
-    double length = 0;
-    for (int e = 0; e < E; ++e)
-      length += out.U.col(c).segment<3>(6 * e).squaredNorm() +
-                out.U.col(c).segment<3>(6 * e + 3).squaredNorm() / (m.radius * m.radius);
-    length += out.U.col(c).tail(m.modes).squaredNorm();
-    if (length > 0) out.U.col(c) /= std::sqrt(length);
+void blend_inertia(const Mechanism& m, Blend& b) {
+  b.M.setZero(), b.D.setZero();
+  for (std::size_t k = 0; k < m.points.size(); ++k) {
+    b.M += b.weight[k] * m.points[k].M;
+    b.D += b.weight[k] * m.points[k].D;
   }
 }
 
-Pose link_pose(const Mechanism& m, const Blend& blend, int link) {
-  PoseMean mean;
-  Vec6 bend = Vec6::Zero();
-  for (int k = 0; k < blend.count; ++k) {
-    const Point& point = m.points[blend.point[k]];
-    const double* map = point.map.data() + static_cast<std::size_t>(link) * 6 * m.columns();
-    Vec6 xi = Vec6::Zero();
-    for (int c = 0; c < m.columns(); ++c) xi += blend.u[k][c] * Eigen::Map<const Vec6>(map + 6 * c);
-    const Pose X = point.X[link] * math::se3_exp(xi);
-    if (blend.count == 1) return X;
-    mean.add(blend.weight[k], X);
-    for (int c = 0; c < m.columns(); ++c) bend += blend.bend[k][c] * Eigen::Map<const Vec6>(map + 6 * c);
+namespace {
+
+Vec6 chart_at(const Mechanism& m, const Blend& b, int link) {
+  Vec6 phi = Vec6::Zero();
+  for (std::size_t k = 0; k < m.points.size(); ++k) {
+    const Columns chart = chart_of(m, m.points[k], link);
+    Vec6 own = chart.col(0);
+    for (int c = 0; c < m.columns(); ++c) own += b.y[k][c] * chart.col(1 + c);
+    phi += b.weight[k] * own;
   }
-  return mean.pose() * math::se3_exp(bend);
+  return phi;
 }
 
-void return_ends(const Mechanism& m, const Blend& blend, BlendedMatrices& matrices, Ends& ends) {
-  const int E = static_cast<int>(m.ends.size());
-  if (m.points[0].U.cols() == m.coordinates()) return;
-  blend_matrices(m, blend, matrices);
-  VecX& off = matrices.off;  // metres over the radius, to be orthogonal to U
-  off.setZero(m.coordinates());
-  for (int e = 0; e < E; ++e) {
-    off.segment<6>(6 * e) = math::se3_log(ends.X[e].inverse() * link_pose(m, blend, m.ends[e]));
-    off.segment<3>(6 * e + 3) /= m.radius;
-  }
-  MatX& U = matrices.scaled;
-  U = matrices.U;
-  for (int e = 0; e < E; ++e) U.middleRows<3>(6 * e + 3) /= m.radius;
-  matrices.gram.noalias() = U.transpose() * U;
-  matrices.along.noalias() = U.transpose() * off;
-  matrices.llt.compute(matrices.gram);
-  matrices.llt.solve(matrices.along);
-  off.noalias() -= U * matrices.along;
-  for (int e = 0; e < E; ++e) {
-    Vec6 back = off.segment<6>(6 * e);
-    back.tail<3>() *= m.radius;
-    ends.X[e] = ends.X[e] * math::se3_exp(back);
-  }
+}  // namespace
+
+Pose link_pose(const Mechanism& m, const Blend& b, int link) {
+  return m.points[0].X[link] * math::se3_exp(chart_at(m, b, link));
 }
 
-MatX link_map(const Mechanism& m, const Blend& blend, int link) {
+const Twists& link_map(const Mechanism& m, Blend& b, int link) {
   const int columns = m.columns();
-  MatX out = MatX::Zero(6, columns);
-  for (int k = 0; k < blend.count; ++k) {
-    const Point& point = m.points[blend.point[k]];
-    const Eigen::Map<const MatX> map(point.map.data() + static_cast<std::size_t>(link) * 6 * columns, 6,
-                                     columns);
-    const Vec6 xi = map * blend.u[k];
-    out += blend.weight[k] * math::se3_jacobian(xi) * map;
+  Vec6 phi = Vec6::Zero();
+  b.map.setZero(6, columns), b.mean_map.setZero(6, columns);
+  for (std::size_t k = 0; k < m.points.size(); ++k) {
+    const Columns chart = chart_of(m, m.points[k], link);
+    Vec6 own = chart.col(0);
+    for (int c = 0; c < columns; ++c) own += b.y[k][c] * chart.col(1 + c);
+    phi += b.weight[k] * own;
+    for (int c = 0; c < columns; ++c) {
+      b.mean_map.col(c) += b.weight[k] * chart.col(1 + c);
+      b.map.col(c) += b.change(static_cast<int>(k), c) * own;
+    }
   }
-  return out;
+  b.map.noalias() += b.mean_map.lazyProduct(b.along);
+  const Mat6 J = math::se3_jacobian(phi);
+  for (int c = 0; c < columns; ++c) b.map.col(c) = (J * b.map.col(c)).eval();
+  return b.map;
 }
 
-void link_poses(const Mechanism& m, const Blend& blend, std::vector<Pose>& X) {
-  for (int l = 0; l < static_cast<int>(m.bodies.size()); ++l) X[l] = link_pose(m, blend, l);
+void link_poses(const Mechanism& m, const Blend& b, std::vector<Pose>& X) {
+  for (int l = 0; l < static_cast<int>(m.bodies.size()); ++l) X[l] = link_pose(m, b, l);
 }
+
+VecX end_wrenches(const Mechanism& m, Blend& b) {
+  const int E = static_cast<int>(m.ends.size()), n = m.coordinates();
+  MatX U(6 * E, n);
+  for (int e = 0; e < E; ++e) {
+    U.middleRows<6>(6 * e) = link_map(m, b, m.ends[e]).leftCols(n);
+    U.middleRows<3>(6 * e + 3) /= m.radius;
+  }
+  VecX w = math::solve_least_norm(U.transpose(), b.force);
+  for (int e = 0; e < E; ++e) w.segment<3>(6 * e + 3) /= m.radius;
+  return w;
+}
+
+VecX coordinates_of(const Mechanism& m, const VecX& x) { return m.labels.transpose() * (x - m.rest); }
 
 }  // namespace limber::rom

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "limber/contact/shape_geometry.h"
 #include "limber/model/features.h"
 #include "limber/rom/partition.h"
 #include "limber/rom/system.h"
@@ -29,8 +28,8 @@ void place_mechanisms(SystemData& s, const Partition& parts) {
     const Mechanism& m = s.reduced.mechanisms[k];
     const int E = static_cast<int>(m.ends.size());
     MechanismPlace place{s.q_count, s.v_count, m.free_base ? 6 : 0};
-    s.q_count += (m.free_base ? 10 : 0) + 7 * E + m.modes;
-    s.v_count += (m.free_base ? 9 : 0) + 6 * E + m.modes;
+    s.q_count = place.a() + m.coordinates();
+    s.v_count = place.rate() + m.coordinates();
     s.mechanisms.push_back(place);
     for (std::size_t l = 0; l < m.bodies.size(); ++l) {
       BodyPlace at{BodyPlace::On::mechanism, static_cast<int>(k), static_cast<int>(l)};
@@ -39,7 +38,7 @@ void place_mechanisms(SystemData& s, const Partition& parts) {
       s.places[m.bodies[l]] = at;
     }
     s.first_map.push_back(static_cast<int>(s.maps.size()));
-    for (const Point& p : m.points) s.maps.push_back(make_maps(p.X, p.map, m.columns()));
+    for (const Point& p : m.points) s.maps.push_back(make_maps(m.points[0].X, p.chart, 1 + m.columns()));
     std::vector<PlacedInput> inputs;
     for (const Input& input : m.inputs)
       for (const Drive& d : s.model.drives())
@@ -66,22 +65,15 @@ void place_mechanisms(SystemData& s, const Partition& parts) {
 }
 
 void place_solids(SystemData& s) {
-  const auto& c = s.model.contact();
-  if (!c) return;
-  s.restitution = c->restitution;
-  for (const Plane& plane : c->planes)
-    s.collidables.push_back(
-        {world, contact::HalfSpace{}, {math::rotation_from_z(plane.normal.normalized()), plane.at}});
-  for (std::size_t b = 0; b < s.model.bodies().size(); ++b) {
-    const BodyPlace& at = s.places[b];
-    if (at.on == BodyPlace::On::mechanism && at.end < 0) continue;
-    for (const Shape& shape : s.model.bodies()[b].shapes) {
-      Collidable out{BodyId{static_cast<int>(b)}, contact::geometry_of(shape.geometry), shape.X_BG};
-      const contact::Bounds box = contact::bounds({out.geometry, Pose{}});
-      out.size = (box.high - box.low).norm();
-      s.collidables.push_back(std::move(out));
-    }
+  if (!s.model.contact()) return;
+  std::vector<contact::BeamLinks> beams;
+  for (const elastic::BeamTrace& trace : s.traces) {
+    double length = 0;
+    for (const Vec2& share : trace.shares) length += share[1];
+    beams.push_back({trace.pieces, trace.radius, length});
   }
+  s.contacts = contact::SceneContacts(s.model, beams);
+  s.restitution = s.model.contact()->restitution;
 }
 
 // What observe.cpp writes after the probes and energies, in the same order.
@@ -153,22 +145,22 @@ State System::rest() const {
   out.q.assign(s.q_count, 0), out.v.assign(s.v_count, 0);
   for (std::size_t k = 0; k < s.mechanisms.size(); ++k) {
     const Mechanism& m = s.reduced.mechanisms[k];
-    double* q = out.q.data() + s.mechanisms[k].q;
-    if (m.free_base) {
-      const Pose& X = s.start[m.bodies[0]];
-      store_pose(X, q);
-      const Vec3 com = X * m.points[0].inertia.com();
-      std::copy_n(com.data(), 3, q + 7);
-      q += 10;
-      // The base's own joint says how it flies at the start.
-      const Joint& joint = s.model.joints()[m.bodies[0]];
-      double* v = out.v.data() + s.mechanisms[k].v;
-      const Vec6 own = start_twist(joint, X);
-      std::copy_n(own.data(), 6, v);
-      const Vec3 speed = X.R * (own.tail<3>() + own.head<3>().cross(m.points[0].inertia.com()));
-      std::copy_n(speed.data(), 3, v + 6);
-    }
-    for (std::size_t e = 0; e < m.ends.size(); ++e) store_pose(m.points[0].X[m.ends[e]], q + 7 * e);
+    const MechanismPlace& place = s.mechanisms[k];
+    std::copy_n(m.points[0].at.data(), m.coordinates(), out.q.data() + place.a());
+    if (!m.free_base) continue;
+    double *q = out.q.data() + place.q, *v = out.v.data() + place.v;
+    const Pose& X = s.start[m.bodies[0]];
+    store_pose(X, q);
+    const Whole whole = whole_of(m, m.points[0].X);
+    const Vec3 com = X * whole.com;
+    std::copy_n(com.data(), 3, q + 7);
+    // The base's own joint says how it flies at the start.
+    const Vec6 own = start_twist(s.model.joints()[m.bodies[0]], X);
+    const Vec3 speed = X.R * (own.tail<3>() + own.head<3>().cross(whole.com));
+    const Vec3 spin = X.R * (whole.inertia * own.head<3>());
+    std::copy_n(own.data(), 6, v);
+    std::copy_n(speed.data(), 3, v + 6);
+    std::copy_n(spin.data(), 3, v + 9);
   }
   for (const PropPlace& p : s.props) {
     store_pose(s.start[p.body], out.q.data() + p.q);
@@ -184,8 +176,7 @@ State System::rest() const {
 
 std::vector<ContactPart> contact_parts(const System& system) {
   std::vector<ContactPart> out;
-  for (const BodyPlace& at : system.data().places)
-    out.push_back({at.mechanism, at.on != BodyPlace::On::mechanism || at.end >= 0});
+  for (const BodyPlace& at : system.data().places) out.push_back({at.mechanism, true});
   return out;
 }
 
@@ -194,7 +185,7 @@ const ReducedModel& System::reduced() const { return data_->reduced; }
 const result::Layout& System::layout() const { return data_->layout; }
 int System::dof_count() const {
   int out = 6 * static_cast<int>(data_->props.size());
-  for (const Mechanism& m : data_->reduced.mechanisms) out += m.points[0].rank + (m.free_base ? 6 : 0);
+  for (const Mechanism& m : data_->reduced.mechanisms) out += m.coordinates() + (m.free_base ? 6 : 0);
   return out;
 }
 std::string System::solver() const {
@@ -210,25 +201,25 @@ SystemData::SystemData(elastic::LinkedModel linked, const ReducedModel& r, const
 
 MechanismScratch::MechanismScratch(const Mechanism& m, int base_freedoms) : blend(m) {
   const int n = m.coordinates() + base_freedoms;
-  ends.X.resize(m.ends.size());
-  ends.z = VecX::Zero(m.modes);
-  ends.input = VecX::Zero(m.inputs.size());
   rhs = v = v_new = VecX::Zero(n);
+  input_rate = VecX::Zero(m.inputs.size());
   servos.cut.resize(m.servos.size());
   X.resize(m.bodies.size());
+  way.assign(m.bodies.size(), Vec3::Zero());
+  parts.assign(m.points.size(), VecX::Zero(1 + m.columns()));
 }
 
 WorkspaceData::WorkspaceData(const SystemData& s)
     : workers(s.options.cpu_threads > 1 ? std::make_unique<multibody::Workers>(s.options.cpu_threads)
                                         : nullptr),
       X(s.start),
-      solids(s.collidables.size()) {
+      solids(s.contacts.solids().size()) {
   for (std::size_t k = 0; k < s.reduced.mechanisms.size(); ++k)
     mechanisms.emplace_back(s.reduced.mechanisms[k], s.mechanisms[k].base);
-  for (std::size_t k = 0; k < solids.size(); ++k) solids[k].geometry = s.collidables[k].geometry;
+  for (std::size_t k = 0; k < solids.size(); ++k) solids[k].geometry = s.contacts.solids()[k].geometry;
   broad.resize(static_cast<int>(solids.size()));
   prop_v.resize(6 * s.props.size());
-  impulse.resize(s.mechanisms.size());
+  impulse.assign(s.mechanisms.size(), Vec6::Zero());
 }
 
 Workspace::Workspace(const System& system) : data_(std::make_unique<WorkspaceData>(system.data())) {}

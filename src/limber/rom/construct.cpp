@@ -33,7 +33,7 @@ RangeInverse invert_in_range(const MatX& A, const VecX& scale, int most) {
   const VecX& values = eigen.values;  // ascending
   const double largest = std::max(std::abs(values[0]), std::abs(values[n - 1]));
   RangeInverse out;
-  out.inverse = out.projector = MatX::Zero(n, n);
+  out.inverse = MatX::Zero(n, n);
   if (!(largest > 0)) return out;
   // What rounding leaves of a direction that the mechanism does not have is far below what it has: the widest
   // gap of the spectrum's lower part, never more than its degrees of freedom.
@@ -47,20 +47,18 @@ RangeInverse invert_in_range(const MatX& A, const VecX& scale, int most) {
   }
   out.rank = cut;
   for (int k = 0; k < cut; ++k) {
-    const VecX q = scale.cwiseProduct(eigen.vectors.col(n - 1 - k));
     const VecX dual = eigen.vectors.col(n - 1 - k).cwiseQuotient(scale);
     out.inverse += dual * dual.transpose() / values[n - 1 - k];
-    out.projector += q * dual.transpose();
   }
-  if (cut == n) out.projector.setIdentity();
+  out.basis = scale.asDiagonal() * eigen.vectors.rightCols(cut).rowwise().reverse();
   return out;
 }
 
 namespace {
 
-// scale: a radian against the mechanism's radius. Twists are (rad, m).
-VecX twist_scale(int ends, int modes, double radius) {
-  VecX out = VecX::Ones(6 * ends + modes);
+// Half a turn against the mechanism's radius. Twists are (rad, m).
+VecX twist_scale(int ends, double radius) {
+  VecX out = VecX::Constant(6 * ends, pi);
   for (int e = 0; e < ends; ++e) out.segment<3>(6 * e + 3).setConstant(radius);
   return out;
 }
@@ -77,53 +75,48 @@ Response zero_like(const SmallMotion& motion) {
 
 class Builder {
  public:
-  Builder(const Mechanism& m, SmallMotion& motion, const BuildOptions& options)
-      : m_(m), motion_(motion), options_(options), ends_(static_cast<int>(m.ends.size())) {}
-
-  Point build() {
+  Builder(const Mechanism& m, const Rest& rest, const BuildOptions& options)
+      : m_(m), rest_(rest), motion_(rest.motion), options_(options), ends_(static_cast<int>(m.ends.size())) {
     refuse();
     respond_to_ends();
-    Point out;
-    MatX C = MatX::Zero(6 * ends_, 6 * ends_);
-    for (int c = 0; c < 6 * ends_; ++c) C.col(c) = end_twists(free_[c]);
-    C = 0.5 * (C + C.transpose()).eval();
-    if (options_.construction == Construction::walk) C = walk_compliance(motion_, m_.ends);
-    const VecX scale = twist_scale(ends_, 0, m_.radius);
-    const RangeInverse K = invert_in_range(C, scale, motion_.tree.v_count());
-    if (K.rank == 0) throw std::invalid_argument("its end effectors cannot move");
-    hold_shapes(K.inverse);
-    find_modes(K);
-    respond_to_inputs(K.inverse);
+    C_ = MatX::Zero(6 * ends_, 6 * ends_);
+    for (int c = 0; c < 6 * ends_; ++c) C_.col(c) = end_twists(free_[c]);
+    C_ = 0.5 * (C_ + C_.transpose()).eval();
+    if (options_.construction == Construction::walk) C_ = walk_compliance(motion_, m_.ends);
+    K_ = invert_in_range(C_, twist_scale(ends_, m_.radius), motion_.tree.v_count());
+    if (K_.rank == 0) throw std::invalid_argument("its end effectors cannot move");
+    hold_shapes();
+  }
 
-    const int n = 6 * ends_ + m_.modes, inputs = static_cast<int>(m_.inputs.size());
-    out.C = MatX::Zero(n, n), out.K = MatX::Zero(n, n);
-    out.C.topLeftCorner(6 * ends_, 6 * ends_) = C;
-    out.K.topLeftCorner(6 * ends_, 6 * ends_) = K.inverse;
-    for (int k = 0; k < m_.modes; ++k) {
-      const int at = 6 * ends_ + k;
-      out.K(at, at) = mode_values_[k];
-      out.C(at, at) = 1 / mode_values_[k];
-    }
-    out.rank = K.rank + m_.modes;
+  // Rates of the joints in all directions: those of the ends, then of internal vibrations.
+  MatX directions() {
+    MatX out(motion_.tree.v_count(), K_.rank + m_.modes);
+    for (int c = 0; c < K_.rank; ++c) out.col(c) = rates(shapes_[c]);
+    const std::vector<Response> modes = find_modes();
+    for (int k = 0; k < m_.modes; ++k) out.col(K_.rank + k) = rates(modes[k]) / size_of(modes[k]);
+    return rest_.rate_to_change * out;
+  }
+
+  Point build() {
+    Point out;
+    out.C = C_, out.K = K_.inverse, out.rank = K_.rank;
+    hold_coordinates();
+    const int n = m_.coordinates(), inputs = static_cast<int>(m_.inputs.size());
     out.M.resize(n, n), out.D.resize(n, n);
     for (int i = 0; i < n; ++i)
       for (int j = 0; j <= i; ++j) {
-        out.M(i, j) = out.M(j, i) = motion_.kinetic(shapes_[i], shapes_[j]);
-        out.D(i, j) = motion_.damping(shapes_[i], shapes_[j]);
-        out.D(j, i) = motion_.damping(shapes_[j], shapes_[i]);
+        out.M(i, j) = out.M(j, i) = motion_.kinetic(columns_[i], columns_[j]);
+        out.D(i, j) = motion_.damping(columns_[i], columns_[j]);
+        out.D(j, i) = motion_.damping(columns_[j], columns_[i]);
       }
     out.D = 0.5 * (out.D + out.D.transpose()).eval();
-    if (options_.inertia != InertiaKind::condensed) replace_inertia(K, out);
-    out.input_force = input_force_;
-    store_maps(inputs, out);
-    // An end moves as its own coordinates say: without the rounding of T C⁺.
-    for (int e = 0; e < ends_; ++e) {
-      double* map = out.map.data() + static_cast<std::size_t>(m_.ends[e]) * 6 * (n + inputs);
-      std::fill(map, map + 6 * (n + inputs), 0.0);
-      for (int c = 0; c < 6 * ends_; ++c) Eigen::Map<Vec6>{map + 6 * c} = K.projector.block<6, 1>(6 * e, c);
-    }
+    if (options_.inertia != InertiaKind::condensed) replace_inertia(out);
+    out.response = MatX::Zero(n + inputs, n + inputs);
+    out.response.topLeftCorner(n, n) = stiffness_;
+    respond_to_inputs(out);
+    store_maps(out);
     store_momentum(out);
-    store_watched(K.inverse, inputs, out);
+    store_watched(out);
     return out;
   }
 
@@ -154,12 +147,72 @@ class Builder {
       }
   }
 
-  // Shapes of the whole per unit of each end coordinate: B = T C⁺.
-  void hold_shapes(const MatX& K) {
-    shapes_.assign(6 * ends_, zero_like(motion_));
-    for (int c = 0; c < 6 * ends_; ++c)
+  // Shapes of the whole that move the ends along the basis of their range: T C⁺ basis.
+  void hold_shapes() {
+    const MatX load = K_.inverse * K_.basis;
+    shapes_.assign(K_.rank, zero_like(motion_));
+    for (int c = 0; c < K_.rank; ++c)
       for (int r = 0; r < 6 * ends_; ++r)
-        if (K(r, c) != 0) add(shapes_[c], K(r, c), free_[r]);
+        if (load(r, c) != 0) add(shapes_[c], load(r, c), free_[r]);
+  }
+
+  VecX rates(const Response& r) const {
+    return Eigen::Map<const VecX>(r.rates.data(), motion_.tree.v_count());
+  }
+  // How far its links move at most, in half turns and radii.
+  double size_of(const Response& r) const {
+    double most = 0;
+    for (int l = 0; l < motion_.tree.size(); ++l) {
+      const Vec6 V = motion_.body_twist(l, r.twist[l]);
+      most = std::max({most, V.head<3>().norm() / pi, V.tail<3>().norm() / m_.radius});
+    }
+    return most;
+  }
+  Response moved_by(const VecX& tau) {
+    Response out;
+    motion_.solve(std::vector<Vec6>(motion_.tree.size(), Vec6::Zero()),
+                  std::vector<double>(tau.data(), tau.data() + tau.size()), out);
+    return out;
+  }
+
+  // Shapes per unit of each coordinate: the static shapes of the ends and, for as many coordinates as these
+  // leave open, what their labels' forces do while the ends stand still; then all turned so that the labels
+  // are the unit matrix. Where the ends have more directions than there are coordinates: of all shapes with
+  // given labels the one of least energy.
+  void hold_coordinates() {
+    const int n = m_.coordinates();
+    const MatX labels = rest_.rate_to_change.transpose() * m_.labels;
+    MatX L(n, K_.rank);
+    for (int c = 0; c < K_.rank; ++c) L.col(c) = labels.transpose() * rates(shapes_[c]);
+    std::vector<Response> S = shapes_;
+    MatX energy = K_.basis.transpose() * K_.inverse * K_.basis;
+    if (const int open = n - K_.rank; open > 0) {
+      MatX unit = L;
+      for (int c = 0; c < unit.cols(); ++c) unit.col(c).normalize();
+      const MatX N = math::row_space(unit.transpose()).Q.rightCols(open);
+      MatX forces = labels * N, more(open, open);
+      for (int k = 0; k < open; ++k) {
+        Response r = moved_by(forces.col(k));
+        hold_ends(K_.inverse, r);
+        for (int other = 0; other < open; ++other) more(other, k) = forces.col(other).dot(rates(r));
+        S.push_back(std::move(r));
+      }
+      L.conservativeResize(n, n);
+      energy.conservativeResize(n, n);
+      energy.topRightCorner(K_.rank, open).setZero(), energy.bottomLeftCorner(open, K_.rank).setZero();
+      energy.bottomRightCorner(open, open) = 0.5 * (more + more.transpose());
+      for (int k = 0; k < open; ++k) L.col(K_.rank + k) = labels.transpose() * rates(S[K_.rank + k]);
+    }
+    const MatX soft = math::inverse(energy) * L.transpose();
+    stiffness_ = math::inverse(L * soft);
+    turn_ = soft * stiffness_;
+    if (!turn_.allFinite()) throw std::invalid_argument("its joints do not tell how its end effectors move");
+    stiffness_ = 0.5 * (stiffness_ + stiffness_.transpose()).eval();
+    columns_.assign(n, zero_like(motion_));
+    for (int c = 0; c < n; ++c)
+      for (int r = 0; r < static_cast<int>(S.size()); ++r)
+        if (turn_(r, c) != 0) add(columns_[c], turn_(r, c), S[r]);
+    labels_ = labels;
   }
 
   // x less what the ends' motion in it makes: the ends stand still.
@@ -170,10 +223,10 @@ class Builder {
   }
 
   // Lowest vibrations with the ends held, by subspace iteration with K⁻¹.
-  void find_modes(const RangeInverse& K) {
+  std::vector<Response> find_modes() {
     const int wanted = m_.modes;
-    if (wanted == 0) return;
-    const int inner = motion_.tree.v_count() - K.rank;
+    if (wanted == 0) return {};
+    const int inner = motion_.tree.v_count() - K_.rank;
     const int size = std::min(inner, 2 * wanted + 4);
     if (size < wanted)
       throw std::invalid_argument(fmt::format("it has fewer than {} internal vibrations", wanted));
@@ -193,7 +246,7 @@ class Builder {
       for (int c = 0; c < size; ++c) {
         for (int i = 0; i < motion_.tree.size(); ++i) wrench[i] = motion_.mass[i] * X[c].twist[i];
         motion_.solve(wrench, none, Y[c]);
-        hold_ends(K.inverse, Y[c]);
+        hold_ends(K_.inverse, Y[c]);
       }
       // Yᵀ K Y = Yᵀ M X where the ends stand still.
       for (int i = 0; i < size; ++i)
@@ -213,40 +266,43 @@ class Builder {
       values = ritz.values;
       if (round > 2 && change <= 1e-11 * std::abs(values[wanted - 1])) break;
     }
-    for (int k = 0; k < wanted; ++k) {
-      const double mass = motion_.kinetic(X[k], X[k]);
-      if (!(values[k] > 0) || !(mass > 0))
+    X.resize(wanted);
+    for (int k = 0; k < wanted; ++k)
+      if (!(values[k] > 0) || !(motion_.kinetic(X[k], X[k]) > 0))
         throw std::invalid_argument(fmt::format("it has fewer than {} internal vibrations", wanted));
-      Response unit = zero_like(motion_);
-      add(unit, 1 / std::sqrt(mass), X[k]);
-      shapes_.push_back(std::move(unit));
-      mode_values_.push_back(values[k]);
-    }
+    return X;
   }
 
-  void respond_to_inputs(const MatX& K) {
-    const int inputs = static_cast<int>(m_.inputs.size());
-    input_force_ = MatX::Zero(6 * ends_ + m_.modes, inputs);
-    const std::vector<Vec6> none(motion_.tree.size(), Vec6::Zero());
-    std::vector<double> tau(motion_.tree.v_count(), 0.0);
+  // What a unit of each input does with the coordinates held: r − B c, c = Wᵀ r the labels of its free
+  // response r; the energy's mixed derivative is −H c, the one by inputs −τᵀ r + cᵀ H c.
+  void respond_to_inputs(Point& out) {
+    const int n = m_.coordinates(), inputs = static_cast<int>(m_.inputs.size());
+    MatX c(n, inputs), work(inputs, inputs);
+    std::vector<VecX> tau(inputs, VecX::Zero(motion_.tree.v_count()));
     for (int k = 0; k < inputs; ++k) {
-      const Input& input = m_.inputs[k];
-      const int at = motion_.tree[input.joint].v + input.dof;
-      tau[at] = input.gain;
-      Response r;
-      motion_.solve(none, tau, r);
-      tau[at] = 0;
-      input_force_.col(k).head(6 * ends_) = -K * end_twists(r);
-      hold_ends(K, r);
-      held_inputs_.push_back(std::move(r));
+      tau[k][motion_.tree[m_.inputs[k].joint].v + m_.inputs[k].dof] = m_.inputs[k].gain;
+      Response r = moved_by(tau[k]);
+      c.col(k) = labels_.transpose() * rates(r);
+      for (int other = 0; other <= k; ++other) work(other, k) = work(k, other) = tau[other].dot(rates(r));
+      for (int i = 0; i < n; ++i) add(r, -c(i, k), columns_[i]);
+      columns_.push_back(std::move(r));
     }
+    out.response.topRightCorner(n, inputs) = -stiffness_ * c;
+    out.response.bottomLeftCorner(inputs, n) = out.response.topRightCorner(n, inputs).transpose();
+    out.response.bottomRightCorner(inputs, inputs) = c.transpose() * stiffness_ * c - work;
   }
 
-  void replace_inertia(const RangeInverse& K, Point& out) const {
+  // Of the ends' own directions; others keep the links'.
+  void replace_inertia(Point& out) const {
     MatX A = options_.inertia == InertiaKind::published ? walk_accelerability(motion_, m_.ends)
                                                         : operational_accelerability();
-    const VecX scale = twist_scale(ends_, 0, m_.radius);
-    out.M.topLeftCorner(6 * ends_, 6 * ends_) = invert_in_range(A, scale, K.rank).inverse;
+    const MatX own =
+        K_.basis.transpose() * invert_in_range(A, twist_scale(ends_, m_.radius), K_.rank).inverse * K_.basis;
+    MatX links(K_.rank, K_.rank);
+    for (int i = 0; i < K_.rank; ++i)
+      for (int j = 0; j < K_.rank; ++j) links(i, j) = motion_.kinetic(shapes_[i], shapes_[j]);
+    const MatX on_ends = turn_.topRows(K_.rank);
+    out.M += on_ends.transpose() * (own - links) * on_ends;
   }
 
   // J M⁻¹ Jᵀ within the loops: the same solve with the inertia in the place of the stiffness.
@@ -273,22 +329,20 @@ class Builder {
     return 0.5 * (out + out.transpose());
   }
 
-  void store_maps(int inputs, Point& out) const {
-    const int n = static_cast<int>(shapes_.size()), links = motion_.tree.size();
+  void store_maps(Point& out) const {
+    const int links = motion_.tree.size(), columns = m_.columns();
     out.X.resize(links);
-    out.map.resize(static_cast<std::size_t>(links) * 6 * (n + inputs));
+    out.map.resize(static_cast<std::size_t>(links) * 6 * columns);
     for (int l = 0; l < links; ++l) {
       out.X[l] = motion_.X_WM[l] * motion_.tree[l].X_MB;
-      double* map = out.map.data() + static_cast<std::size_t>(l) * 6 * (n + inputs);
-      for (int c = 0; c < n + inputs; ++c) {
-        const Response& r = c < n ? shapes_[c] : held_inputs_[c - n];
-        Eigen::Map<Vec6>{map + 6 * c} = motion_.body_twist(l, r.twist[l]);
-      }
+      double* map = out.map.data() + static_cast<std::size_t>(l) * 6 * columns;
+      for (int c = 0; c < columns; ++c)
+        Eigen::Map<Vec6>{map + 6 * c} = motion_.body_twist(l, columns_[c].twist[l]);
     }
   }
 
   void store_momentum(Point& out) const {
-    out.momentum = MatX::Zero(6, static_cast<int>(shapes_.size()));
+    out.momentum = MatX::Zero(6, m_.coordinates());
     out.inertia = Inertia{};
     for (int l = 0; l < motion_.tree.size(); ++l) {
       const Pose& X = out.X[l];
@@ -299,43 +353,76 @@ class Builder {
     }
   }
 
-  void store_watched(const MatX& K, int inputs, Point& out) {
-    const int n = static_cast<int>(shapes_.size()), count = m_.watched();
-    out.watched_rows = MatX::Zero(count, n + inputs);
+  // A force on a watched coordinate moves it by rᵀ H⁻¹ r through the coordinates a, and by the rest beside
+  // them.
+  void store_watched(Point& out) {
+    const int n = m_.coordinates(), count = m_.watched();
+    out.watched_rows = MatX::Zero(count, m_.columns());
     out.watched_compliance = MatX::Zero(count, count);
-    const std::vector<Vec6> none(motion_.tree.size(), Vec6::Zero());
-    std::vector<double> tau(motion_.tree.v_count(), 0.0);
     const auto place = [&](int k) {
       const auto [joint, dof] = m_.watched_joint(k);
       return motion_.tree[joint].v + dof;
     };
     for (int k = 0; k < count; ++k) {
-      for (int c = 0; c < n + inputs; ++c)
-        out.watched_rows(k, c) = (c < n ? shapes_[c] : held_inputs_[c - n]).rates[place(k)];
-      tau[place(k)] = 1;
-      Response r;
-      motion_.solve(none, tau, r);
-      tau[place(k)] = 0;
-      hold_ends(K, r);
+      for (int c = 0; c < m_.columns(); ++c) out.watched_rows(k, c) = columns_[c].rates[place(k)];
+      const Response r = moved_by(VecX::Unit(motion_.tree.v_count(), place(k)));
       for (int other = 0; other < count; ++other) out.watched_compliance(other, k) = r.rates[place(other)];
     }
+    if (count == 0) return;
+    const MatX rows = out.watched_rows.leftCols(n);
+    out.watched_compliance -= rows * math::inverse(stiffness_) * rows.transpose();
+    for (int k = 0; k < count; ++k)
+      out.watched_compliance(k, k) = std::max(out.watched_compliance(k, k), 0.0);
   }
 
   const Mechanism& m_;
+  const Rest& rest_;
   SmallMotion& motion_;
   BuildOptions options_;
   int ends_;
-  std::vector<Response> free_;         // (6 ends) unit wrenches on the ends
-  std::vector<Response> shapes_;       // (n) unit coordinates
-  std::vector<Response> held_inputs_;  // (inputs) unit inputs, ends held
-  std::vector<double> mode_values_;    // [1/s²]
-  MatX input_force_;
+  MatX C_;
+  RangeInverse K_;
+  std::vector<Response> free_;     // (6 ends) unit wrenches on the ends
+  std::vector<Response> shapes_;   // (rank) along the basis of the ends' range
+  std::vector<Response> columns_;  // (n + inputs) unit coordinates; unit inputs with these held
+  MatX labels_;                    // (rates × n) per rate of the joints where they are
+  MatX turn_, stiffness_;          // shapes to columns; H
 };
+
+// Least squares in the joints' rates, slides by the radius and hinges by half a turn.
+MatX labels_of(const MatX& directions, const multibody::Tree& tree, double radius) {
+  VecX unit = VecX::Constant(directions.rows(), pi);
+  for (const multibody::Link& link : tree.links()) {
+    if (link.kind == JointKind::prismatic) unit[link.v] = radius;
+    if (link.kind == JointKind::free) unit.segment<3>(link.v + 3).setConstant(radius);
+  }
+  const MatX scaled = unit.cwiseProduct(unit).cwiseInverse().asDiagonal() * directions;
+  return scaled * math::inverse(directions.transpose() * scaled);
+}
 
 }  // namespace
 
-Point make_point(const Mechanism& mechanism, SmallMotion& motion, const BuildOptions& options) {
-  return Builder(mechanism, motion, options).build();
+bool extend_coordinates(Mechanism& m, const Rest& rest, const BuildOptions& options) {
+  const MatX here = Builder(m, rest, options).directions();
+  const int had = static_cast<int>(m.directions.cols()), more = static_cast<int>(here.cols()) - had;
+  if (more <= 0) return false;
+  if (had == 0) {
+    m.rest = rest.x;
+    m.directions = here;
+  } else {
+    const MatX left = here - m.directions * (m.labels.transpose() * here);
+    MatX scaled = left;
+    for (int c = 0; c < left.cols(); ++c) scaled.col(c) /= here.col(c).norm();
+    const MatX added = math::orthonormal_columns(scaled, more) * (m.directions.norm() / std::sqrt(had));
+    m.directions.conservativeResize(Eigen::NoChange, had + more);
+    m.directions.rightCols(more) = added;
+  }
+  m.labels = labels_of(m.directions, rest.motion.tree, m.radius);
+  return true;
+}
+
+Point make_point(const Mechanism& mechanism, const Rest& rest, const BuildOptions& options) {
+  return Builder(mechanism, rest, options).build();
 }
 
 }  // namespace limber::rom

@@ -1,9 +1,9 @@
-// What touches, and the joints' limits: three rows a contact on the velocities of ends and free bodies, one
-// row a limit. With A⁻¹ of every object their motion is u = free + W λ, W = J A⁻¹ Jᵀ (Andrews et al., section
-// 6). A gap is closed in a step at most: u_n + gap/h ≥ 0; an overlap is taken back by a fifth a step, and
-// by 0.5 % of the smaller body's size.
+// What touches, and the joints' limits: three rows a contact on the velocities of coordinates and free
+// bodies, one row a limit. With A⁻¹ of every object their motion is u = free + W λ, W = J A⁻¹ Jᵀ (Andrews et
+// al., section 6). A gap is closed in a step at most: u_n + gap/h ≥ 0; an overlap is taken back by a fifth a
+// step, and by 0.5 % of the smaller body's size.
 //
-// A limit's row moves by what the ends move and by its own compliance with the ends held: W_ll + c_ll/h², so
+// A limit's row moves by what the coordinates move and by its own compliance beside them: W_ll + c_ll/h², so
 // that a joint at its stop stiffens the ends as it does in the whole mechanism.
 #include <fmt/format.h>
 
@@ -30,7 +30,7 @@ class Contacts {
   void find() {
     w_.row_count = 0;
     w_.overlap = 0;
-    if (!s_.collidables.empty()) find_contacts();
+    if (!s_.contacts.empty()) find_contacts();
     contacts_ = w_.row_count;
     for (std::size_t k = 0; k < s_.mechanisms.size(); ++k) find_limits(static_cast<int>(k));
   }
@@ -91,7 +91,7 @@ class Contacts {
   }
 
   void apply(const double* lambda) {
-    for (Vec3& p : w_.impulse) p.setZero();
+    for (Vec6& p : w_.impulse) p.setZero();
     for (int c = 0; c < w_.row_count; ++c) {
       const ContactRow& row = w_.rows[c];
       const double* x = lambda + 4 * c;
@@ -102,8 +102,12 @@ class Contacts {
                                           : w_.prop_v.data() + 6 * side.prop;
           for (int r = 0; r < side.count; ++r)
             v[r] += side.Y[r] * x[0] + side.Y[side.count + r] * x[1] + side.Y[2 * side.count + r] * x[2];
-          if (side.mechanism >= 0 && row.limit < 0)
-            w_.impulse[side.mechanism] += sign * (row.axes * Vec3(x[0], x[1], x[2]));
+          if (side.mechanism >= 0 && row.limit < 0) {
+            const Vec3 push = sign * (row.axes * Vec3(x[0], x[1], x[2]));
+            const Vec3 at = 0.5 * (row.point.on_a + row.point.on_b);
+            w_.impulse[side.mechanism].head<3>() += at.cross(push);
+            w_.impulse[side.mechanism].tail<3>() += push;
+          }
         }
         sign = -sign;
       }
@@ -111,10 +115,7 @@ class Contacts {
   }
 
  private:
-  std::string name_of(int solid) const {
-    const BodyId body = s_.collidables[solid].body;
-    return body.valid() ? "\"" + s_.model.bodies()[body.value].name + "\"" : "a plane";
-  }
+  std::string name_of(int solid) const { return s_.contacts.name_of(s_.model, solid); }
   // Of an overlap, in a step. Where the nearest face of a mesh jumps it is deep at once: all of it would be
   // a shot.
   double taken_back(const ContactRow& row) const {
@@ -164,37 +165,42 @@ class Contacts {
       return std::sqrt(v[3] * v[3] + v[4] * v[4] + v[5] * v[5]);
     }
     if (at.on != BodyPlace::On::mechanism) return 0;
-    const int base = s_.mechanisms[at.mechanism].base;
-    const VecX& v = w_.mechanisms[at.mechanism].v_new;
-    return v.segment<3>(base + 6 * at.end + 3).norm() + (base > 0 ? v.segment<3>(3).norm() : 0);
+    const MechanismScratch& m = w_.mechanisms[at.mechanism];
+    double out = m.way[at.link].norm() / h_;
+    if (s_.mechanisms[at.mechanism].base > 0)
+      out += m.v_new.segment<3>(3).norm() + m.v_new.head<3>().norm() * m.X[at.link].p.norm();
+    return out;
   }
 
-  bool joined(BodyId a, BodyId b) const {
-    const auto hangs = [&](BodyId child, BodyId parent) {
-      return child.valid() && s_.model.joints()[child.value].parent.value == parent.value &&
-             s_.model.joints()[child.value].kind != JointKind::free;
-    };
-    return hangs(a, b) || hangs(b, a);
+  // How far the links go in the step: where they are at its end, less where they are.
+  void look_ahead() {
+    for (std::size_t k = 0; k < s_.mechanisms.size(); ++k) {
+      const Mechanism& m = s_.reduced.mechanisms[k];
+      MechanismScratch& x = w_.mechanisms[k];
+      const int n = m.coordinates();
+      const auto step = x.v_new.tail(n);
+      for (std::size_t l = 0; l < m.bodies.size(); ++l) {
+        const Twists& map = link_map(m, x.blend, static_cast<int>(l));
+        x.way[l].setZero();
+        for (int c = 0; c < n; ++c) x.way[l] += h_ * step[c] * map.col(c).tail<3>();
+      }
+    }
   }
 
   void find_contacts() {
-    const int n = static_cast<int>(s_.collidables.size());
-    for (int i = 0; i < n; ++i) {
-      const Collidable& c = s_.collidables[i];
+    look_ahead();
+    const auto& solids = s_.contacts.solids();
+    for (std::size_t i = 0; i < solids.size(); ++i) {
+      const contact::Collidable& c = solids[i];
       w_.solids[i].X_WG = c.body.valid() ? w_.X[c.body.value] * c.X_BG : c.X_BG;
       contact::Bounds box = contact::bounds(w_.solids[i]);
       const Vec3 room = Vec3::Constant(margin(c));
-      w_.broad.box(i) = {box.low - room, box.high + room};
+      w_.broad.box(static_cast<int>(i)) = {box.low - room, box.high + room};
     }
-    const auto fixed = [&](BodyId b) { return !b.valid() || s_.places[b.value].on == BodyPlace::On::ground; };
-    const auto& pairs = w_.broad.pairs([&](int i, int k) {
-      const BodyId a = s_.collidables[i].body, b = s_.collidables[k].body;
-      if (fixed(a) && fixed(b)) return false;
-      return a.value != b.value && !joined(a, b);
-    });
+    const auto& pairs = w_.broad.pairs([&](int i, int k) { return s_.contacts.may_touch(i, k); });
     restore_cache();
     for (const auto& [i, k] : pairs) {
-      const double room = margin(s_.collidables[i]) + margin(s_.collidables[k]);
+      const double room = margin(s_.contacts.solids()[i]) + margin(s_.contacts.solids()[k]);
       contact::collide(w_.solids[i], w_.solids[k], room, w_.collider, w_.manifold);
       if (w_.manifold.count == 0) continue;
       Vec3 guess[8];
@@ -204,9 +210,10 @@ class Contacts {
   }
 
   double size_of(int i) const {
-    return s_.collidables[i].size > 0 ? std::min(s_.collidables[i].size, 1e3) : 1e3;
+    const double size = s_.contacts.solids()[i].size;
+    return size > 0 ? std::min(size, 1e3) : 1e3;
   }
-  double margin(const Collidable& c) const {
+  double margin(const contact::Collidable& c) const {
     return 1e-3 * std::min(c.size > 0 ? c.size : s_.size, s_.size) + 1.5 * h_ * speed_of(c.body);
   }
 
@@ -215,14 +222,14 @@ class Contacts {
     row.solid_a = i, row.solid_b = k;
     row.point = point;
     row.gap = point.gap;
-    row.friction = s_.model.friction_of({s_.collidables[i].body, {}}, {s_.collidables[k].body, {}});
+    row.friction = s_.contacts.friction(s_.model, i, k);
     w_.overlap = std::max(w_.overlap, -point.gap);
     const Vec3& n = point.normal;
     const Vec3 t1 = n.unitOrthogonal();
     row.axes << n, t1, n.cross(t1);
     const Vec3 at = 0.5 * (point.on_a + point.on_b);
-    set_side(row.side[0], s_.collidables[i].body, at, row.axes, 1);
-    set_side(row.side[1], s_.collidables[k].body, at, row.axes, -1);
+    set_side(row.side[0], s_.contacts.solids()[i].body, at, row.axes, 1);
+    set_side(row.side[1], s_.contacts.solids()[k].body, at, row.axes, -1);
     const Vec3 x = row.axes.transpose() * guess;
     w_.lambda.resize(4 * static_cast<std::size_t>(w_.row_count));
     double* to = w_.lambda.data() + 4 * (w_.row_count - 1);
@@ -251,7 +258,7 @@ class Contacts {
       return;
     }
     side.mechanism = place.mechanism;
-    const MechanismScratch& m = w_.mechanisms[place.mechanism];
+    MechanismScratch& m = w_.mechanisms[place.mechanism];
     const int base = s_.mechanisms[place.mechanism].base, n = static_cast<int>(m.v.size());
     resize(side, n);
     std::fill(side.J.begin(), side.J.begin() + 3 * n, 0.0);
@@ -259,10 +266,14 @@ class Contacts {
     Eigen::Matrix<double, 3, 6> of_body;
     of_body << -(X.R * math::skew(p)), X.R;
     const Eigen::Matrix<double, 3, 6> rows = sign * axes.transpose() * of_body;
-    for (int c = 0; c < 6; ++c)
-      for (int k = 0; k < 3; ++k) side.J[3 * (base + 6 * place.end + c) + k] = rows(k, c);
+    const Mechanism& mechanism = s_.reduced.mechanisms[place.mechanism];
+    const Twists& map = link_map(mechanism, m.blend, place.link);
+    for (int c = 0; c < mechanism.coordinates(); ++c) {
+      const Vec3 own = rows * map.col(c);
+      for (int k = 0; k < 3; ++k) side.J[3 * (base + c) + k] = own[k];
+    }
     if (base > 0) {
-      const Eigen::Matrix<double, 3, 6> of_base = rows * m.ends.X[place.end].inverse().adjoint();
+      const Eigen::Matrix<double, 3, 6> of_base = rows * m.X[place.link].inverse().adjoint();
       for (int c = 0; c < 6; ++c)
         for (int k = 0; k < 3; ++k) side.J[3 * c + k] = of_base(k, c);
     }
@@ -292,8 +303,8 @@ class Contacts {
     const int n = m.coordinates(), columns = m.columns(), base = s_.mechanisms[k].base;
     for (std::size_t l = 0; l < m.limits.size(); ++l) {
       double at = 0, rate = 0;
-      for (int i = 0; i < x.blend.count; ++i) {
-        const Point& p = m.points[x.blend.point[i]];
+      for (std::size_t i = 0; i < m.points.size(); ++i) {
+        const Point& p = m.points[i];
         double angle = p.watched_at[l];
         for (int c = 0; c < columns; ++c) angle += p.watched_rows(l, c) * x.blend.u[i][c];
         at += x.blend.weight[i] * angle;
@@ -308,10 +319,9 @@ class Contacts {
       row.side[0].mechanism = k;
       resize(row.side[0], base + n);
       std::fill(row.side[0].J.begin(), row.side[0].J.begin() + 3 * (base + n), 0.0);
-      for (int i = 0; i < x.blend.count; ++i)
+      for (std::size_t i = 0; i < m.points.size(); ++i)
         for (int c = 0; c < n; ++c)
-          row.side[0].J[3 * (base + c)] -=
-              side * x.blend.weight[i] * m.points[x.blend.point[i]].watched_rows(l, c);
+          row.side[0].J[3 * (base + c)] -= side * x.blend.weight[i] * m.points[i].watched_rows(l, c);
       finish(row.side[0], x);
       w_.lambda.resize(4 * static_cast<std::size_t>(w_.row_count), 0.0);
       std::fill_n(w_.lambda.begin() + 4 * (w_.row_count - 1), 4, 0.0);
@@ -326,8 +336,8 @@ class Contacts {
     const Mechanism& m = s_.reduced.mechanisms[k];
     const Blend& blend = w_.mechanisms[k].blend;
     double out = 0;
-    for (int i = 0; i < blend.count; ++i)
-      out += blend.weight[i] * m.points[blend.point[i]].watched_compliance(a.limit, b.limit);
+    for (std::size_t i = 0; i < m.points.size(); ++i)
+      out += blend.weight[i] * m.points[i].watched_compliance(a.limit, b.limit);
     return m.limits[a.limit].upper == m.limits[b.limit].upper ? out : -out;
   }
 
@@ -367,7 +377,7 @@ void keep_impulses(const WorkspaceData& w, int contacts, State& state) {
 
 void solve_contacts(const SystemData& s, State& state, double h, WorkspaceData& w,
                     result::SolveReport& report) {
-  for (Vec3& p : w.impulse) p.setZero();
+  for (Vec6& p : w.impulse) p.setZero();
   Contacts contacts(s, state, h, w);
   contacts.find();
   if (state.step == 0) result::add_warning(report, contacts.overlap_at_start());

@@ -14,7 +14,9 @@ void touches(const System& system, const State& state, Workspace& workspace, res
   if (!(h > 0)) return;
   for (std::size_t k = 0; k < state.impulse.size(); k += State::impulse_width) {
     const double* x = state.impulse.data() + k;
-    const auto frame = [&](int side) { return s.collidables[static_cast<std::size_t>(x[side])].body.value; };
+    const auto frame = [&](int side) {
+      return s.contacts.solids()[static_cast<std::size_t>(x[side])].body.value;
+    };
     result::Touch t{frame(0), frame(1), Vec3(x[3], x[4], x[5]), Vec3(x[6], x[7], x[8]) / h};
     if (t.a < 0) std::swap(t.a, t.b), t.force = -t.force;
     out.push_back(t);
@@ -38,8 +40,8 @@ result::Pull pull(const System& system, const State& state, Workspace& workspace
   WorkspaceData& w = workspace.data();
   if (!w.held) return {};
   for (std::size_t k = 0; k < s.mechanisms.size(); ++k)
-    read_ends(s, state, static_cast<int>(k), state.t, w.mechanisms[k]);
-  place_bodies(s, state, true, w);
+    read_mechanism(s, state, static_cast<int>(k), state.t, w.mechanisms[k]);
+  place_bodies(s, state, w);
   return {w.X[w.held->body] * w.held->p, w.held_force};
 }
 
@@ -59,15 +61,44 @@ std::vector<result::Reading> readings(const System& system, const State& state, 
     }
     if (at.on != BodyPlace::On::mechanism || at.end < 0) continue;
     MechanismScratch& x = w.mechanisms[at.mechanism];
-    read_ends(s, state, at.mechanism, state.t, x);
-    const MechanismPlace& place = s.mechanisms[at.mechanism];
-    const double* v = state.v.data() + place.v + (place.base > 0 ? 9 : 0) + 6 * at.end;
-    out.push_back({"speed", "m/s", std::sqrt(v[3] * v[3] + v[4] * v[4] + v[5] * v[5])});
-    out.push_back({"holding force", "N", x.blend.force.segment<3>(6 * at.end + 3).norm()});
-    out.push_back({"holding moment", "N m", x.blend.force.segment<3>(6 * at.end).norm()});
+    read_mechanism(s, state, at.mechanism, state.t, x);
+    const Mechanism& m = s.reduced.mechanisms[at.mechanism];
+    const Eigen::Map<const VecX> rates(state.v.data() + s.mechanisms[at.mechanism].rate(), m.coordinates());
+    const Vec6 V = link_map(m, x.blend, at.link).leftCols(m.coordinates()) * rates;
+    const Vec6 wrench = end_wrenches(m, x.blend).segment<6>(6 * at.end);
+    out.push_back({"speed", "m/s", V.tail<3>().norm()});
+    out.push_back({"holding force", "N", wrench.tail<3>().norm()});
+    out.push_back({"holding moment", "N m", wrench.head<3>().norm()});
     out.push_back({"distance from its points", "", x.blend.distance});
   }
   return out;
+}
+
+// Where a free base flies, and the momenta of its links.
+static void adopt_base(const Mechanism& m, const std::vector<Pose>& X, const std::vector<Pose>& before,
+                       double h, double* q, double* v) {
+  const auto twist = [&](int body) {
+    return h > 0 ? Vec6(math::se3_log(before[body].inverse() * X[body]) / h) : Vec6(Vec6::Zero());
+  };
+  Vec3 com = Vec3::Zero(), old = Vec3::Zero();
+  Vec6 momentum = Vec6::Zero();
+  double mass = 0;
+  for (std::size_t l = 0; l < m.bodies.size(); ++l) {
+    const int body = m.bodies[l];
+    com += m.inertias[l].m * (X[body] * m.inertias[l].com());
+    old += m.inertias[l].m * (before[body] * m.inertias[l].com());
+    mass += m.inertias[l].m;
+    momentum += X[body].force(m.inertias[l].momentum(twist(body)));
+  }
+  const Vec3 speed = h > 0 ? Vec3((com - old) / (mass * h)) : Vec3(Vec3::Zero());
+  com /= mass;
+  const Vec3 spin = momentum.head<3>() - com.cross(Vec3(momentum.tail<3>()));
+  const Vec6 V = twist(m.bodies[0]);
+  store_pose(X[m.bodies[0]], q);
+  std::copy_n(com.data(), 3, q + 7);
+  std::copy_n(V.data(), 6, v);
+  std::copy_n(speed.data(), 3, v + 6);
+  std::copy_n(spin.data(), 3, v + 9);
 }
 
 bool adopt(const System& system, State& state, const result::Layout& layout, const result::Snapshot& before,
@@ -88,43 +119,28 @@ bool adopt(const System& system, State& state, const result::Layout& layout, con
   std::fill(state.v.begin(), state.v.end(), 0.0);
   state.impulse.clear();
   state.t = now.time;
+  std::vector<Pose> X, X0;
+  for (std::size_t body = 0; body < s.model.bodies().size(); ++body) {
+    X.push_back(pose(now, static_cast<int>(body)));
+    X0.push_back(pose(before, static_cast<int>(body)));
+  }
   for (std::size_t k = 0; k < s.mechanisms.size(); ++k) {
     const Mechanism& m = s.reduced.mechanisms[k];
-    double* q = state.q.data() + s.mechanisms[k].q;
-    double* v = state.v.data() + s.mechanisms[k].v;
-    Pose base, base_before;
-    if (m.free_base) {
-      base = pose(now, m.bodies[0]), base_before = pose(before, m.bodies[0]);
-      store_pose(base, q);
-      const Vec6 V = twist(base_before, base);
-      std::copy_n(V.data(), 6, v);
-      Vec3 com = Vec3::Zero(), old = Vec3::Zero();
-      double mass = 0;
-      for (std::size_t l = 0; l < m.bodies.size(); ++l) {
-        com += m.inertias[l].m * (pose(now, m.bodies[l]) * m.inertias[l].com());
-        old += m.inertias[l].m * (pose(before, m.bodies[l]) * m.inertias[l].com());
-        mass += m.inertias[l].m;
-      }
-      const Vec3 speed = h > 0 ? Vec3((com - old) / (mass * h)) : Vec3(Vec3::Zero());
-      com /= mass;
-      std::copy_n(com.data(), 3, q + 7);
-      std::copy_n(speed.data(), 3, v + 6);
-      q += 10, v += 9;
+    const MechanismPlace& place = s.mechanisms[k];
+    const VecX a = coordinates_of(m, joint_coordinates(s, m, X));
+    const VecX old = coordinates_of(m, joint_coordinates(s, m, X0));
+    for (int i = 0; i < m.coordinates(); ++i) {
+      state.q[place.a() + i] = a[i];
+      state.v[place.rate() + i] = h > 0 ? (a[i] - old[i]) / h : 0;
     }
-    for (std::size_t e = 0; e < m.ends.size(); ++e) {
-      const Pose X = base.inverse() * pose(now, m.bodies[m.ends[e]]);
-      store_pose(X, q + 7 * e);
-      const Vec6 V = twist(base_before.inverse() * pose(before, m.bodies[m.ends[e]]), X);
-      std::copy_n(V.data(), 6, v + 6 * e);
-    }
-    std::fill_n(q + 7 * m.ends.size(), m.modes, 0.0);
+    if (m.free_base) adopt_base(m, X, X0, h, state.q.data() + place.q, state.v.data() + place.v);
   }
   for (const PropPlace& p : s.props) {
-    const Pose X = pose(now, p.body), X0 = pose(before, p.body);
-    store_pose(X, state.q.data() + p.q);
-    const Vec6 V = twist(X0, X);
-    const Vec3 spin = X.R * V.head<3>();
-    const Vec3 speed = h > 0 ? Vec3((X * p.com - X0 * p.com) / h) : Vec3(Vec3::Zero());
+    const Pose &to = X[p.body], &from = X0[p.body];
+    store_pose(to, state.q.data() + p.q);
+    const Vec6 V = twist(from, to);
+    const Vec3 spin = to.R * V.head<3>();
+    const Vec3 speed = h > 0 ? Vec3((to * p.com - from * p.com) / h) : Vec3(Vec3::Zero());
     std::copy_n(spin.data(), 3, state.v.data() + p.v);
     std::copy_n(speed.data(), 3, state.v.data() + p.v + 3);
   }

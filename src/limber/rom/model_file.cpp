@@ -19,7 +19,7 @@ namespace {
 
 constexpr char magic[] = "limber-rom\n";
 constexpr std::size_t magic_size = sizeof magic - 1;
-constexpr std::uint32_t version = 3;
+constexpr std::uint32_t version = 4;
 
 // One walk over all fields, for writing and for reading.
 struct Writer {
@@ -108,9 +108,8 @@ void point(File& f, P& p) {
   items(f, p.X, [&](auto& X) { pose(f, X); });
   matrix(f, p.input);
   f.number(p.time), f.number(p.energy);
-  matrix(f, p.wrench);
-  for (auto* m :
-       {&p.C, &p.K, &p.M, &p.D, &p.input_force, &p.momentum, &p.watched_rows, &p.watched_compliance})
+  matrix(f, p.at), matrix(f, p.wrench), matrix(f, p.slope);
+  for (auto* m : {&p.C, &p.K, &p.response, &p.M, &p.D, &p.momentum, &p.watched_rows, &p.watched_compliance})
     matrix(f, *m);
   inertia(f, p.inertia);
   whole(f, p.rank);
@@ -136,10 +135,12 @@ void mechanism(File& f, Mech& m) {
   });
   items(f, m.sites, [&](auto& x) { whole(f, x.a), whole(f, x.b), vec3(f, x.on_a), vec3(f, x.on_b); });
   items(f, m.inertias, [&](auto& x) { inertia(f, x); });
+  matrix(f, m.directions), matrix(f, m.labels), matrix(f, m.rest);
   items(f, m.points, [&](auto& p) { point(f, p); });
   auto& q = m.quality;
-  whole(f, q.tested);
-  for (auto* x : {&q.gap_bound, &q.end_bound, &q.gap, &q.end, &q.force, &q.moment}) f.number(*x);
+  whole(f, q.tested), whole(f, q.beyond);
+  for (auto* x : {&q.gap_bound, &q.end_bound, &q.gap, &q.end, &q.force, &q.moment, &q.reached, &q.share})
+    f.number(*x);
 }
 
 // Numbers that a hand-made file could get wrong and a run would trip over.
@@ -166,16 +167,21 @@ void check(const Mechanism& m) {
   for (const CappedServo& c : m.servos)
     if (!is_coordinate(c.joint, c.dof) || !(c.most > 0) || !(c.kp >= 0) || !(c.kd >= 0))
       wrong("a servo of it makes no sense");
+  if (n < 1 || m.labels.rows() != m.rest.size() || m.directions.rows() != m.labels.rows() ||
+      m.directions.cols() != n)
+    wrong("its coordinates are not those of its joints");
+  const int ends = 6 * static_cast<int>(m.ends.size());
   for (const Point& p : m.points) {
     const bool good =
-        static_cast<int>(p.X.size()) == links && p.input.size() == inputs &&
-        p.wrench.size() == 6 * static_cast<int>(m.ends.size()) && p.C.rows() == n && p.C.cols() == n &&
-        p.K.rows() == n && p.K.cols() == n && p.M.rows() == n && p.M.cols() == n && p.D.rows() == n &&
-        p.D.cols() == n && p.input_force.rows() == n && p.input_force.cols() == inputs &&
-        p.momentum.rows() == 6 && p.momentum.cols() == n && p.watched_rows.rows() == watched &&
-        p.watched_rows.cols() == columns && p.watched_compliance.rows() == watched &&
-        p.watched_compliance.cols() == watched && static_cast<int>(p.watched_at.size()) == watched &&
-        p.map.size() == static_cast<std::size_t>(links) * 6 * columns && p.rank >= 1 && p.rank <= n;
+        static_cast<int>(p.X.size()) == links && p.at.size() == n && p.input.size() == inputs &&
+        p.wrench.size() == ends && p.slope.size() == columns && p.C.rows() == ends && p.C.cols() == ends &&
+        p.K.rows() == ends && p.K.cols() == ends && p.response.rows() == columns &&
+        p.response.cols() == columns && p.M.rows() == n && p.M.cols() == n && p.D.rows() == n &&
+        p.D.cols() == n && p.momentum.rows() == 6 && p.momentum.cols() == n &&
+        p.watched_rows.rows() == watched && p.watched_rows.cols() == columns &&
+        p.watched_compliance.rows() == watched && p.watched_compliance.cols() == watched &&
+        static_cast<int>(p.watched_at.size()) == watched &&
+        p.map.size() == static_cast<std::size_t>(links) * 6 * columns && p.rank >= 1 && p.rank <= ends;
     if (!good) wrong("a point has matrices of another size");
   }
 }
@@ -223,7 +229,7 @@ ModelFile load(const std::string& bytes) {
   r.in.end();
   for (Mechanism& m : out.model.mechanisms) {
     check(m);
-    align(m);
+    join_points(m);
   }
   return out;
 }

@@ -16,8 +16,8 @@ class Observer : public observe::Source {
  public:
   Observer(const SystemData& s, const State& state, WorkspaceData& w) : s_(s), state_(state), w_(w) {
     for (std::size_t k = 0; k < s.mechanisms.size(); ++k)
-      read_ends(s, state, static_cast<int>(k), state.t, w.mechanisms[k]);
-    place_bodies(s, state, true, w);
+      read_mechanism(s, state, static_cast<int>(k), state.t, w.mechanisms[k]);
+    place_bodies(s, state, w);
     find_energies();
   }
 
@@ -63,17 +63,12 @@ class Observer : public observe::Source {
     if (at.on != BodyPlace::On::mechanism) return Vec6::Zero();
     const Mechanism& m = s_.reduced.mechanisms[at.mechanism];
     const MechanismPlace& place = s_.mechanisms[at.mechanism];
-    const MechanismScratch& x = w_.mechanisms[at.mechanism];
-    const double* v = state_.v.data() + place.v;
-    const double* own = v + (place.base > 0 ? 9 : 0);
-    Vec6 out = Vec6::Zero();
-    if (at.end >= 0)
-      out = Eigen::Map<const Vec6>(own + 6 * at.end);
-    else
-      out = link_map(m, x.blend, at.link).leftCols(m.coordinates()) *
-            Eigen::Map<const VecX>(own, m.coordinates());
-    if (place.base > 0)
-      out += (at.end >= 0 ? x.ends.X[at.end] : x.X[at.link]).inverse_motion(Eigen::Map<const Vec6>(v));
+    MechanismScratch& x = w_.mechanisms[at.mechanism];
+    const double* v = state_.v.data();
+    VecX rates(m.columns());
+    rates << Eigen::Map<const VecX>(v + place.rate(), m.coordinates()), x.input_rate;
+    Vec6 out = link_map(m, x.blend, at.link) * rates;
+    if (place.base > 0) out += x.X[at.link].inverse_motion(Eigen::Map<const Vec6>(v + place.v));
     return out;
   }
 
@@ -155,27 +150,33 @@ class Observer : public observe::Source {
     return out;
   }
 
+  // The energy of the coordinates holds all that has a potential: weight, servos, driving forces and constant
+  // loads on inner links are told apart from what springs store.
   void find_energies() {
     const Vec3 g = s_.model.gravity().value(state_.t);
     for (std::size_t k = 0; k < s_.mechanisms.size(); ++k) {
       const Mechanism& m = s_.reduced.mechanisms[k];
       const MechanismPlace& place = s_.mechanisms[k];
-      const MechanismScratch& x = w_.mechanisms[k];
+      MechanismScratch& x = w_.mechanisms[k];
       const int n = m.coordinates();
-      const double* v = state_.v.data() + place.v;
-      const Eigen::Map<const VecX> u(v + (place.base > 0 ? 9 : 0), n);
-      energy_.elastic += x.blend.energy;
-      for (int i = 0; i < x.blend.count; ++i) {
-        const Point& p = m.points[x.blend.point[i]];
-        const double a = x.blend.weight[i];
-        energy_.kinetic += 0.5 * a * u.dot(p.M * u);
-        if (place.base == 0) continue;
-        const Eigen::Map<const Vec6> V(v);
-        energy_.kinetic += a * (0.5 * V.dot(p.inertia.momentum(V)) + V.dot(p.momentum * u));
+      const Eigen::Map<const VecX> u(state_.v.data() + place.rate(), n);
+      blend_inertia(m, x.blend);
+      energy_.kinetic += 0.5 * u.dot(x.blend.M * u);
+      Vec3 moment = Vec3::Zero(), known = Vec3::Zero();
+      for (std::size_t l = 0; l < m.bodies.size(); ++l)
+        moment += m.inertias[l].m * (w_.X[m.bodies[l]] * m.inertias[l].com());
+      for (std::size_t i = 0; i < m.points.size(); ++i)  // whose weight the points are in
+        known += x.blend.weight[i] * s_.model.gravity().value(m.points[i].time);
+      energy_.gravity -= g.dot(moment);
+      energy_.elastic += x.blend.energy - others(static_cast<int>(k));
+      if (place.base == 0) {
+        energy_.elastic += known.dot(moment);
+        continue;
       }
-      if (place.base > 0) {
-        const double* com = state_.q.data() + place.q + 7;
-        energy_.gravity -= m.points[0].inertia.m * g.dot(Vec3(com[0], com[1], com[2]));
+      const Eigen::Map<const Vec6> V(state_.v.data() + place.v);
+      for (std::size_t i = 0; i < m.points.size(); ++i) {
+        const Point& p = m.points[i];
+        energy_.kinetic += x.blend.weight[i] * (0.5 * V.dot(p.inertia.momentum(V)) + V.dot(p.momentum * u));
       }
     }
     for (const PropPlace& p : s_.props) {
@@ -187,6 +188,34 @@ class Observer : public observe::Source {
     }
   }
 
+  // Of drives and of dead loads on inner links, as settle() counts them.
+  double others(int k) const {
+    const Mechanism& m = s_.reduced.mechanisms[k];
+    double out = 0;
+    for (const Drive& d : s_.model.drives()) {
+      if (s_.places[d.joint.value].mechanism != k) continue;
+      const JointAt at = joint_at(d.joint.value);
+      for (int c = 0; c < dof_count(s_.model[d.joint].kind); ++c) {
+        double target = d.target[c].value(state_.t);
+        bool input = false;
+        for (std::size_t i = 0; i < m.inputs.size(); ++i)
+          if (m.bodies[m.inputs[i].joint] == d.joint.value && m.inputs[i].dof == c)
+            input = true, target = w_.mechanisms[k].blend.at[m.coordinates() + static_cast<int>(i)];
+        if (d.kind == Drive::Kind::force) {
+          out -= target * at.x[c];
+          continue;
+        }
+        out += d.kp[c] * (0.5 * at.x[c] * at.x[c] - target * at.x[c] + (input ? 0 : 0.5 * target * target));
+      }
+    }
+    for (const PlacedLoad& load : s_.loads) {
+      const PointLoad& l = s_.model.point_loads()[load.load];
+      if (load.at.mechanism != k || load.at.end >= 0 || l.follows || m.free_base) continue;
+      out -= l.force.value(state_.t).dot(w_.X[m.bodies[load.at.link]] * l.at.p);
+    }
+    return out;
+  }
+
   const SystemData& s_;
   const State& state_;
   WorkspaceData& w_;
@@ -195,12 +224,28 @@ class Observer : public observe::Source {
 
 }  // namespace
 
-bool out_of_range(const Mechanism& m, const Blend& b) {
+VecX joint_coordinates(const SystemData& s, const Mechanism& m, const std::vector<Pose>& X) {
+  VecX out(m.rest.size());
+  int next = 0;
+  for (std::size_t l = 0; l < m.bodies.size(); ++l) {
+    const Joint& j = s.model.joints()[m.bodies[l]];
+    if (m.free_base && l == 0) continue;
+    const Pose X_WF = j.parent.valid() ? X[j.parent.value] * j.X_PF : j.X_PF;
+    double q[7] = {};
+    DofArray x{};
+    multibody::closing_coordinates({j.kind}, X_WF.inverse() * (X[m.bodies[l]] * j.X_BM), q, x);
+    for (int k = 0; k < dof_count(j.kind); ++k) out[next++] = x[k];
+  }
+  return out;
+}
+
+bool out_of_range(const Mechanism& m, Blend& b) {
   const Quality& q = m.quality;
   if (q.tested == 0) return false;
+  const VecX w = end_wrenches(m, b);
   for (std::size_t e = 0; e < m.ends.size(); ++e)
-    if (b.force.segment<3>(6 * e + 3).norm() > 1.05 * q.force + 1e-9 ||
-        b.force.segment<3>(6 * e).norm() > 1.05 * q.moment + 0.1 * q.force * m.radius + 1e-9)
+    if (w.segment<3>(6 * e + 3).norm() > 1.05 * q.reached * q.force + 1e-9 ||
+        w.segment<3>(6 * e).norm() > q.reached * (1.05 * q.moment + 0.1 * q.force * m.radius) + 1e-9)
       return true;
   return false;
 }

@@ -27,9 +27,10 @@ constexpr Series series() {
 }
 constexpr Series table = series();
 
-// Twists of a block: xi[6][4] = Σ map[c][6][4] u[c].
+// Twists of a block: xi[6][4] += Σ map[c][6][4] u[c].
 LIMBER_KERNEL void twists(const double* map, const double* u, int columns, double* xi) {
-  double sum[6 * lanes] = {};
+  double sum[6 * lanes];
+  for (int k = 0; k < 6 * lanes; ++k) sum[k] = xi[k];
   for (int c = 0; c < columns; ++c) {
     const double x = u[c];
     const double* m = map + 6 * lanes * c;
@@ -127,44 +128,14 @@ LinkMaps make_maps(const std::vector<Pose>& X, const std::vector<double>& map, i
   return out;
 }
 
-void pose_blocks(const LinkMaps& maps, const double* u, int begin, int end, Pose* X) {
+void pose_blocks(const std::vector<BlendPart>& parts, int begin, int end, Pose* X) {
   alignas(32) double xi[6 * lanes], out[12 * lanes];
-  for (int b = begin; b < end; ++b) {
-    twists(maps.map_of(b), u, maps.columns, xi);
-    move(xi, maps.pose_of(b), out);
-    for (int l = 0; l < std::min(lanes, maps.links - b * lanes); ++l) X[b * lanes + l] = get(out, l);
-  }
-}
-
-void PoseMean::add(double weight, const Pose& X) {
-  const Quat r = math::to_quat(X.R);
-  const Eigen::Vector4d v(r.w(), r.x(), r.y(), r.z());
-  q += (q.dot(v) < 0 ? -weight : weight) * v;
-  p += weight * X.p;
-}
-
-Pose PoseMean::pose() const { return {math::to_matrix(math::normalized(Quat(q[0], q[1], q[2], q[3]))), p}; }
-
-void blended_blocks(const std::vector<BlendPart>& parts, int begin, int end, Pose* X) {
-  alignas(32) double xi[6 * lanes], bend[6 * lanes], out[12 * lanes];
   const LinkMaps& first = *parts[0].maps;
   for (int b = begin; b < end; ++b) {
-    const int count = std::min(lanes, first.links - b * lanes);
-    PoseMean mean[lanes];
-    std::fill(bend, bend + 6 * lanes, 0.0);
-    for (const BlendPart& part : parts) {
-      const double* map = part.maps->map_of(b);
-      twists(map, part.u, first.columns, xi);
-      move(xi, part.maps->pose_of(b), out);
-      for (int l = 0; l < count; ++l) mean[l].add(part.weight, get(out, l));
-      twists(map, part.bend, first.columns, xi);
-      for (int k = 0; k < 6 * lanes; ++k) bend[k] += xi[k];
-    }
-    std::fill(out, out + 12 * lanes, 0.0);
-    for (int l = 0; l < count; ++l) put(mean[l].pose(), out, l);
-    alignas(32) double moved[12 * lanes];
-    move(bend, out, moved);
-    for (int l = 0; l < count; ++l) X[b * lanes + l] = get(moved, l);
+    std::fill(xi, xi + 6 * lanes, 0.0);
+    for (const BlendPart& part : parts) twists(part.maps->map_of(b), part.x, first.columns, xi);
+    move(xi, first.pose_of(b), out);
+    for (int l = 0; l < std::min(lanes, first.links - b * lanes); ++l) X[b * lanes + l] = get(out, l);
   }
 }
 

@@ -148,8 +148,8 @@ struct State {
   double t = 0;
   std::int64_t step = 0;
   std::vector<double>
-      q;  // per mechanism: base pose (7, if free), ends' poses (7 each), modes; then 7 a free body
-  std::vector<double> v;  // rates: base twist, ends' twists (own axes), modes; then twists of free bodies
+      q;  // per mechanism: its base (pose 7, centre of mass 3; if free), coordinates; then 7 a free body
+  std::vector<double> v;  // their rates; of a free base twist, speed of the centre of mass, angular momentum
   std::vector<double> impulse;  // contacts of the last step: body, body, feature, place, impulse
   static constexpr int impulse_width = 9;
   std::string save() const;

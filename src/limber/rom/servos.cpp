@@ -3,9 +3,9 @@
 //
 //   kp (s − q⁺) + kd (ṡ − q̇⁺) + λ = ±most,   q⁺ = q̂ + θh r v + C λ,   q̇⁺ = r v
 //
-// with r and C the coordinate's rows and compliance with the ends held (Point::watched_*). Solved for λ it is
-// λ = λ₀ + G r v / (θh), G = θ²h² (1 − kp C)⁻¹ kp + θh kd, so that (A − rᵀ G r) v = rhs + θh rᵀ λ₀: a change
-// of A⁻¹ of as many rows as servos are cut (Woodbury), with what the servo did taken out again.
+// with r and C the coordinate's rows and compliance with the coordinates held (Point::watched_*). Solved for
+// λ it is λ = λ₀ + G r v / (θh), G = θ²h² (1 − kp C)⁻¹ kp + θh kd, so that (A − rᵀ G r) v = rhs + θh rᵀ λ₀: a
+// change of A⁻¹ of as many rows as servos are cut (Woodbury), with what the servo did taken out again.
 #include <algorithm>
 #include <cmath>
 
@@ -23,8 +23,8 @@ ServoAt servo_at(const SystemData& s, int k, int servo, double t, const Mechanis
   const Mechanism& m = s.reduced.mechanisms[k];
   const int row = static_cast<int>(m.limits.size()) + servo;
   ServoAt out;
-  for (int i = 0; i < w.blend.count; ++i) {
-    const Point& p = m.points[w.blend.point[i]];
+  for (std::size_t i = 0; i < m.points.size(); ++i) {
+    const Point& p = m.points[i];
     out.q += w.blend.weight[i] * (p.watched_at[row] + p.watched_rows.row(row).dot(w.blend.u[i]));
   }
   out.target = s.servos[k][servo].value.value(t);
@@ -36,8 +36,8 @@ double rate_of(const SystemData& s, int k, int servo, const MechanismScratch& w)
   const Mechanism& m = s.reduced.mechanisms[k];
   const int row = static_cast<int>(m.limits.size()) + servo, n = m.coordinates();
   double out = 0;
-  for (int i = 0; i < w.blend.count; ++i)
-    out += w.blend.weight[i] * m.points[w.blend.point[i]].watched_rows.row(row).head(n).dot(w.v_new.tail(n));
+  for (std::size_t i = 0; i < m.points.size(); ++i)
+    out += w.blend.weight[i] * m.points[i].watched_rows.row(row).head(n).dot(w.v_new.tail(n));
   return out;
 }
 
@@ -86,8 +86,8 @@ void apply_servos(const SystemData& s, int k, double t, double h, double theta, 
     z.lambda[a] = z.cut[z.which[a]] * servo.most - servo.kp * (at.target - at.q) - servo.kd * at.target_rate;
     z.D(a, a) = 1;
     z.G(a, a) = step * step * servo.kp;
-    for (int i = 0; i < w.blend.count; ++i) {
-      const Point& p = m.points[w.blend.point[i]];
+    for (std::size_t i = 0; i < m.points.size(); ++i) {
+      const Point& p = m.points[i];
       z.R.row(a).tail(n) += w.blend.weight[i] * p.watched_rows.row(first + z.which[a]).head(n);
       for (int b = 0; b < count; ++b)
         z.D(a, b) -=

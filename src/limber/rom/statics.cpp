@@ -29,108 +29,91 @@ double end_error(const Mechanism& m, const std::vector<Pose>& a, const std::vect
 
 namespace {
 
-// Newton for blended force = load, along the blended directions U. The slope has the change of the weights in
-// it, so it is taken by differences.
+// Newton for the energy's gradient = what the loads do along the coordinates, uphill of nothing: where a step
+// would not lead down, along the gradient with the curvature's signs taken off.
 class Search {
  public:
-  Search(const Mechanism& m, const std::vector<Vec6>& wrenches)
-      : m_(m), wrenches_(wrenches), E_(static_cast<int>(m.ends.size())), blend_(m) {}
+  Search(const Mechanism& m, const std::vector<Vec6>& wrenches) : m_(m), wrenches_(wrenches), blend_(m) {}
 
-  bool run(Ends& ends) {
-    VecX b;  // left over along what can move
-    double size = measure(ends, b);
-    for (int k = 0; k < 200; ++k) {
-      blend_at(m_, ends, blend_);
-      blend_matrices(m_, blend_, matrices_);
-      const MatX U = matrices_.U, C = matrices_.C_U;
-      VecX step = newton_step(ends, U, b);
-      if (!step.allFinite() || b.dot(step) <= 0) step = C * b;
-      double length = length_of(U * step);
+  bool run(VecX& at) {
+    const int n = m_.coordinates();
+    VecX left = measure(at);
+    MatX C = softness(at);
+    double size = left.dot(C * left);
+    for (int k = 0; k < 300; ++k) {
+      VecX step = math::solve_square(slope(at), left);
+      if (!step.allFinite() || left.dot(step) <= 0) step = C * left;
+      double length = step.norm();
       if (length < 1e-12) return true;
       if (length > 0.1) step *= 0.1 / length, length = 0.1;
       bool better = false;
       for (double share = 1; share > 1e-4 && !better; share /= 2) {
-        Ends trial = moved(ends, share * (U * step));
-        VecX left;
-        const double now = measure(trial, left);
-        if (now < size || share * length < 1e-10) {
-          ends = std::move(trial), size = now, b = left;
-          better = true;
-        }
+        VecX trial = at;
+        trial.head(n) += share * step;
+        const VecX then = measure(trial);
+        const double now = then.dot(C * then);
+        if (!(now < size || share * length < 1e-11)) continue;
+        at = trial, left = then, size = now;
+        better = true;
       }
-      if (better) continue;
-      if (length < 1e-9) return true;
-      // Weights bend the force between points: roll on as a heavily damped mechanism would.
-      step = 0.3 * (C * b);
-      if (const double roll = length_of(U * step); roll > 0.03) step *= 0.03 / roll;
-      ends = moved(ends, U * step);
-      size = measure(ends, b);
+      C = softness(at);
+      if (!better) {  // weights bend the force between points: roll on as a heavily damped mechanism would
+        if (length < 1e-9) return true;
+        VecX roll = 0.3 * (C * left);
+        if (roll.norm() > 0.03) roll *= 0.03 / roll.norm();
+        at.head(n) += roll;
+        left = measure(at);
+      }
+      size = left.dot(C * left);
     }
     return false;
   }
 
  private:
-  // What is left over along U where the ends are, and its size: twice the work it would do.
-  double measure(const Ends& ends, VecX& along) {
-    blend_at(m_, ends, blend_);
-    blend_matrices(m_, blend_, matrices_);
+  // What is left over where the coordinates are.
+  VecX measure(const VecX& at) {
+    blend_.at = at;
+    blend_at(m_, blend_);
     VecX left = -blend_.force;
-    for (int e = 0; e < E_; ++e) {
-      const Mat3 Rt = ends.X[e].R.transpose();
-      left.segment<3>(6 * e) += Rt * wrenches_[e].head<3>();
-      left.segment<3>(6 * e + 3) += Rt * wrenches_[e].tail<3>();
+    for (std::size_t e = 0; e < m_.ends.size(); ++e) {
+      const Mat3 Rt = link_pose(m_, blend_, m_.ends[e]).R.transpose();
+      Vec6 own;
+      own << Rt * wrenches_[e].head<3>(), Rt * wrenches_[e].tail<3>();
+      left += link_map(m_, blend_, m_.ends[e]).leftCols(m_.coordinates()).transpose() * own;
     }
-    along = matrices_.U.transpose() * left;
-    return along.dot(matrices_.C_U * along);
+    return left;
   }
-
-  // U turns with the ends too: what it does not let through pushes along it where it turns.
-  VecX newton_step(const Ends& ends, const MatX& U, const VecX& b) {
-    const int r = static_cast<int>(U.cols());
-    MatX slope(r, r);
-    VecX ahead, behind;
-    for (int j = 0; j < r; ++j) {
-      constexpr double h = 1e-6;
-      measure(moved(ends, h * U.col(j)), ahead);
-      measure(moved(ends, -h * U.col(j)), behind);
-      slope.col(j) = (behind - ahead) / (2 * h);
+  // −∂ measure/∂a: the loads turn against the links, so by differences.
+  MatX slope(const VecX& at) {
+    const int n = m_.coordinates();
+    constexpr double h = 1e-6;
+    MatX out(n, n);
+    for (int c = 0; c < n; ++c) {
+      VecX ahead = at, behind = at;
+      ahead[c] += h, behind[c] -= h;
+      out.col(c) = (measure(behind) - measure(ahead)) / (2 * h);
     }
-    return math::solve_square(slope, b);
-  }
-
-  double length_of(const VecX& step) const {
-    double out = 0;
-    for (int e = 0; e < E_; ++e)
-      out = std::max({out, step.segment<3>(6 * e).norm(), step.segment<3>(6 * e + 3).norm() / m_.radius});
     return out;
   }
-
-  // Along the step, and back to where the points allow an end to be.
-  Ends moved(Ends ends, const VecX& step) {
-    for (int e = 0; e < E_; ++e) ends.X[e] = ends.X[e] * math::se3_exp(step.segment<6>(6 * e));
-    ends.z += step.tail(m_.modes);
-    blend_at(m_, ends, blend_);
-    return_ends(m_, blend_, matrices_, ends);
-    return ends;
+  // Positive definite: the inverse of the energy's curvature without its signs.
+  MatX softness(const VecX& at) {
+    blend_.at = at;
+    blend_at(m_, blend_, true);
+    const math::SymmetricEigen e = math::symmetric_eigen(blend_.curve);
+    const double largest = e.values.cwiseAbs().maxCoeff();
+    return e.vectors * e.values.cwiseAbs().cwiseMax(1e-9 * largest).cwiseInverse().asDiagonal() *
+           e.vectors.transpose();
   }
 
   const Mechanism& m_;
   const std::vector<Vec6>& wrenches_;
-  int E_;
   Blend blend_;
-  BlendedMatrices matrices_;
 };
 
-}  // namespace
-
-ReducedRest rest_under(const Mechanism& m, const std::vector<Vec6>& wrenches, const VecX& input) {
+// The point whose own load is nearest.
+const Point& nearest_point(const Mechanism& m, const std::vector<Vec6>& wrenches, const VecX& input) {
   const int E = static_cast<int>(m.ends.size());
-  ReducedRest out;
-  out.X.resize(m.bodies.size());
-  out.ends.z = VecX::Zero(m.modes);
-  out.ends.input = input;
-  // From the point whose own load is nearest.
-  const Point* start = &m.points[0];
+  const Point* out = &m.points[0];
   double least = std::numeric_limits<double>::infinity();
   for (const Point& p : m.points) {
     VecX rest = p.wrench;
@@ -139,16 +122,27 @@ ReducedRest rest_under(const Mechanism& m, const std::vector<Vec6>& wrenches, co
       rest.segment<3>(6 * e) -= Rt * wrenches[e].head<3>();
       rest.segment<3>(6 * e + 3) -= Rt * wrenches[e].tail<3>();
     }
-    const double away = rest.dot(p.C.topLeftCorner(6 * E, 6 * E) * rest) + (input - p.input).squaredNorm();
-    if (away < least) least = away, start = &p;
+    const double away = rest.dot(p.C * rest) + (input - p.input).squaredNorm();
+    if (away < least) least = away, out = &p;
   }
-  for (const int end : m.ends) out.ends.X.push_back(start->X[end]);
-  out.ok = Search(m, wrenches).run(out.ends);
+  return *out;
+}
+
+}  // namespace
+
+ReducedRest rest_under(const Mechanism& m, const std::vector<Vec6>& wrenches, const VecX& input) {
+  ReducedRest out;
+  VecX at(m.columns());
+  at << nearest_point(m, wrenches, input).at, input;
+  out.ok = Search(m, wrenches).run(at);
   Blend blend(m);
-  blend_at(m, out.ends, blend);
+  blend.at = at;
+  blend_at(m, blend);
+  out.a = at.head(m.coordinates());
+  out.X.resize(m.bodies.size());
   link_poses(m, blend, out.X);
-  for (int e = 0; e < E; ++e) {
-    const Vec6 xi = math::se3_log(m.points[0].X[m.ends[e]].inverse() * out.ends.X[e]);
+  for (const int end : m.ends) {
+    const Vec6 xi = math::se3_log(m.points[0].X[end].inverse() * out.X[end]);
     out.distance = std::max(out.distance, std::sqrt(xi.head<3>().squaredNorm() / (pi * pi) +
                                                     xi.tail<3>().squaredNorm() / (m.radius * m.radius)));
   }

@@ -7,9 +7,9 @@ namespace limber::rom {
 
 struct ReducedRest {
   bool ok = false;
-  Ends ends;
+  VecX a;               // coordinates
   std::vector<Pose> X;  // (links)
-  double distance = 0;  // from the rest point, in the measure of the weights
+  double distance = 0;  // of the ends from the rest point: half turns and radii
 };
 
 // Wrenches: dead, axes of the base's frame, at the ends' origins.

@@ -20,98 +20,107 @@
 namespace limber::rom {
 namespace {
 
-// 𝓜, basis and A⁻¹ for one point (kept until the step or the point changes) or for a blend.
+// 𝓜 and A⁻¹: with one point kept until the step changes.
 void set_matrices(const Mechanism& m, int base, double h, double theta, MechanismScratch& w) {
   StepMatrices& x = w.matrices;
   const int n = m.coordinates();
-  const bool one = w.blend.count == 1;
-  const int point = one ? w.blend.point[0] : -1;
   if (x.is_cut) x.inverse = x.uncut;  // servos were cut in the step before
   x.is_cut = false;
-  if (one && x.point == point && x.h == h && x.theta == theta) return;
-  x.h = h, x.theta = theta, x.point = point;
-  const MatX* U = nullptr;
-  const MatX *K = nullptr, *M = nullptr, *D = nullptr;
-  if (one) {
-    const Point& p = m.points[point];
-    U = &p.U, K = &p.K_U, M = &p.M_U, D = &p.D_U;
-  } else {
-    blend_matrices(m, w.blend, w.blended);
-    U = &w.blended.U, K = &w.blended.K_U, M = &w.blended.M_U, D = &w.blended.D_U;
-  }
-  const int r = static_cast<int>(U->cols());
-  x.basis.setZero(base + n, base + r);
-  for (int k = 0; k < base; ++k) x.basis(k, k) = 1;
-  x.basis.bottomRightCorner(n, r) = *U;
-  x.A.setZero(base + r, base + r);
-  x.A.bottomRightCorner(r, r) = *M;
-  x.A.bottomRightCorner(r, r) += theta * h * *D;
-  x.A.bottomRightCorner(r, r) += theta * theta * h * h * *K;
+  if (m.points.size() == 1 && x.h == h && x.theta == theta) return;
+  x.h = h, x.theta = theta;
+  blend_inertia(m, w.blend);
   x.M.setZero(base + n, base + n);
-  for (int k = 0; k < w.blend.count; ++k) {
-    const Point& p = m.points[w.blend.point[k]];
-    x.M.bottomRightCorner(n, n) += w.blend.weight[k] * p.M;
-    if (base == 0) continue;
-    x.M.topLeftCorner<6, 6>() += w.blend.weight[k] * p.inertia.matrix();
-    x.M.topRightCorner(6, n) += w.blend.weight[k] * p.momentum;
-  }
+  x.M.bottomRightCorner(n, n) = w.blend.M;
   if (base > 0) {
+    for (std::size_t k = 0; k < m.points.size(); ++k) {
+      const Point& p = m.points[k];
+      x.M.topLeftCorner<6, 6>() += w.blend.weight[k] * p.inertia.matrix();
+      x.M.topRightCorner(6, n) += w.blend.weight[k] * p.momentum;
+    }
     x.M.bottomLeftCorner(n, 6) = x.M.topRightCorner(6, n).transpose();
-    x.A.topLeftCorner<6, 6>() = x.M.topLeftCorner<6, 6>();
-    x.A.topRightCorner(6, r) = x.M.topRightCorner(6, n) * x.basis.bottomRightCorner(n, r);
-    x.A.bottomLeftCorner(r, 6) = x.A.topRightCorner(6, r).transpose();
   }
-  x.llt.compute(x.A);
-  x.half = x.basis.transpose();
-  x.llt.solve_lower(x.half);
-  x.inverse.noalias() = x.half.transpose() * x.half;
+  const auto invert = [&](const MatX& K) {
+    x.A = x.M;
+    x.A.bottomRightCorner(n, n) += theta * h * w.blend.D;
+    x.A.bottomRightCorner(n, n) += theta * theta * h * h * K;
+    x.llt.compute(x.A);
+    x.half.setIdentity(base + n, base + n);
+    x.llt.solve_lower(x.half);
+    x.inverse.noalias() = x.half.transpose() * x.half;
+    return x.inverse.allFinite();
+  };
+  if (invert(w.blend.curve)) return;
+  // A hill of the energy that a step would leap over: without its negative curvature.
+  const math::SymmetricEigen e = math::symmetric_eigen(w.blend.curve);
+  invert(e.vectors * e.values.cwiseMax(0).asDiagonal() * e.vectors.transpose());
 }
 
-// Loads on ends, on inner links and on the base, and weight where the base is free: into f (n_full).
+// What the inertia's change along the way does: −Ṁ ȧ + ½ ∂(ȧᵀ M ȧ)/∂a, so that energy is kept.
+void add_change_of_inertia(const Mechanism& m, MechanismScratch& w, const double* rates, VecX& f, int base) {
+  if (m.points.size() == 1) return;
+  const int n = m.coordinates();
+  const Eigen::Map<const VecX> v(rates, n);
+  VecX& p = w.blend.momentum;
+  for (std::size_t k = 0; k < m.points.size(); ++k) {
+    const auto change = w.blend.change.row(static_cast<int>(k));
+    p.noalias() = m.points[k].M * v;
+    double rate = 0;
+    for (int c = 0; c < m.columns(); ++c) rate += change[c] * (c < n ? v[c] : w.input_rate[c - n]);
+    const double twice = v.dot(p);
+    for (int c = 0; c < n; ++c) f[base + c] += 0.5 * twice * change[c] - rate * p[c];
+  }
+}
+
+// Loads on links and on the base, and weight where the base is free: into f (base + n).
 void add_loads(const SystemData& s, int k, double t, WorkspaceData& all, VecX& f) {
   const Mechanism& m = s.reduced.mechanisms[k];
   MechanismScratch& w = all.mechanisms[k];
   const int base = s.mechanisms[k].base, n = m.coordinates();
-  if (base > 0) {
-    const Vec3 g = all.load * (w.base.R.transpose() * s.model.gravity().value(t));
-    for (int i = 0; i < w.blend.count; ++i) {
-      const Point& p = m.points[w.blend.point[i]];
-      const double a = w.blend.weight[i];
-      f.segment<3>(0) += a * p.inertia.h.cross(g);
-      f.segment<3>(3) += a * p.inertia.m * g;
-      for (int c = 0; c < n; ++c) f[6 + c] += a * p.momentum.col(c).tail<3>().dot(g);
-    }
-  }
-  if (base == 0 &&
-      (!s.model.gravity().is_constant() || all.load != 1)) {  // the points know the weight of their time
-    const Vec3 g = all.load * s.model.gravity().value(t);
-    for (int i = 0; i < w.blend.count; ++i) {
-      const Point& p = m.points[w.blend.point[i]];
-      const Vec3 more = g - s.model.gravity().value(p.time);
-      for (int c = 0; c < n; ++c) f[c] += w.blend.weight[i] * p.momentum.col(c).tail<3>().dot(more);
+  const Vec3 g = all.load * s.model.gravity().value(t);
+  const bool weight_changes = !s.model.gravity().is_constant() || all.load != 1;
+  for (std::size_t i = 0; i < m.points.size(); ++i) {
+    const Point& p = m.points[i];
+    const double a = w.blend.weight[i];
+    if (base > 0) {
+      const Vec3 own = w.base.R.transpose() * g;
+      f.segment<3>(0) += a * p.inertia.h.cross(own);
+      f.segment<3>(3) += a * p.inertia.m * own;
+      f.segment(base, n) += a * (p.momentum.bottomRows<3>().transpose() * own);
+    } else if (weight_changes) {  // the points know the weight of their time
+      f += a * (p.momentum.bottomRows<3>().transpose() * (g - s.model.gravity().value(p.time)));
     }
   }
   for (const PlacedLoad& load : s.loads) {
     if (load.at.mechanism != k) continue;
     const PointLoad& l = s.model.point_loads()[load.load];
-    const Pose X_B = load.at.end >= 0 ? w.ends.X[load.at.end] : w.X[load.at.link];
+    const Pose& X_B = w.X[load.at.link];
     const Pose X = w.base * X_B;
     const Vec6 wrench = all.load * load_wrench(l, X, t);
-    if (load.at.end >= 0) {
-      f.segment<6>(base + 6 * load.at.end) += wrench;
-    } else {
-      const int columns = m.columns();
-      for (int i = 0; i < w.blend.count; ++i) {
-        const Point& p = m.points[w.blend.point[i]];
-        // What acts at a point is in its equilibrium already.
-        const Vec6 more = base > 0 ? wrench : Vec6(wrench - load_wrench(l, X, p.time));
-        const double* map = p.map.data() + static_cast<std::size_t>(load.at.link) * 6 * columns;
-        for (int c = 0; c < n; ++c)
-          f[base + c] += w.blend.weight[i] * more.dot(Eigen::Map<const Vec6>(map + 6 * c));
-      }
-    }
+    Vec6 more = wrench;
+    if (load.at.end < 0 && base == 0)  // what acts at a point is in its equilibrium already
+      for (std::size_t i = 0; i < m.points.size(); ++i)
+        more -= w.blend.weight[i] * load_wrench(l, X, m.points[i].time);
+    const Twists& map = link_map(m, w.blend, load.at.link);
+    for (int c = 0; c < n; ++c) f[base + c] += map.col(c).dot(more);
     if (base > 0) f.head<6>() += X_B.force(wrench);
   }
+}
+
+// Moments of loads and of the hand about the centre of mass, world axes.
+Vec3 moment_of_loads(const SystemData& s, int k, double t, const Vec3& com, const WorkspaceData& all) {
+  const MechanismScratch& w = all.mechanisms[k];
+  Vec3 out = Vec3::Zero();
+  const auto add = [&](const Vec6& at_origin) {
+    out += at_origin.head<3>() - com.cross(Vec3(at_origin.tail<3>()));
+  };
+  for (const PlacedLoad& load : s.loads) {
+    if (load.at.mechanism != k) continue;
+    const Pose X = w.base * w.X[load.at.link];
+    add(X.force(Vec6(all.load * load_wrench(s.model.point_loads()[load.load], X, t))));
+  }
+  if (all.held && s.places[all.held->body].mechanism == k)
+    out += (all.X[all.held->body] * all.held->p - com).cross(all.held_force);
+  return out;
 }
 
 // Adds the impulse of a hand that pulls at a point: −J A⁻¹ Jᵀ and the spring's own softness, implicit.
@@ -166,15 +175,18 @@ Vec6 load_wrench(const PointLoad& load, const Pose& X, double t) {
   return out;
 }
 
-void read_ends(const SystemData& s, const State& state, int k, double t, MechanismScratch& w) {
+void read_mechanism(const SystemData& s, const State& state, int k, double t, MechanismScratch& w,
+                    bool with_curve) {
   const Mechanism& m = s.reduced.mechanisms[k];
-  const double* q = state.q.data() + s.mechanisms[k].q;
-  w.base = m.free_base ? pose_at(q) : Pose{};
-  if (m.free_base) q += 10;
-  for (std::size_t e = 0; e < m.ends.size(); ++e) w.ends.X[e] = pose_at(q + 7 * e);
-  for (int z = 0; z < m.modes; ++z) w.ends.z[z] = q[7 * m.ends.size() + z];
-  for (std::size_t i = 0; i < m.inputs.size(); ++i) w.ends.input[i] = s.inputs[k][i].at(t);
-  blend_at(m, w.ends, w.blend);
+  const MechanismPlace& place = s.mechanisms[k];
+  w.base = m.free_base ? pose_at(state.q.data() + place.q) : Pose{};
+  const int n = m.coordinates();
+  for (int i = 0; i < n; ++i) w.blend.at[i] = state.q[place.a() + i];
+  for (std::size_t i = 0; i < m.inputs.size(); ++i) {
+    w.blend.at[n + static_cast<int>(i)] = s.inputs[k][i].at(t);
+    w.input_rate[static_cast<int>(i)] = s.inputs[k][i].rate(t);
+  }
+  blend_at(m, w.blend, with_curve);
 }
 
 // Blocks of links on all threads; which thread does which changes no bit.
@@ -188,38 +200,28 @@ static void all_blocks(int blocks, multibody::Workers* workers, Fill fill) {
   });
 }
 
-void mechanism_poses(const SystemData& s, int k, MechanismScratch& w, multibody::Workers* workers) {
+void mechanism_poses(const SystemData& s, int k, MechanismScratch& w, multibody::Workers* workers,
+                     std::vector<Pose>& X) {
   const Mechanism& m = s.reduced.mechanisms[k];
-  Blend& b = w.blend;
+  const Blend& b = w.blend;
   const int blocks = (static_cast<int>(m.bodies.size()) + 3) / 4;
   const LinkMaps* maps = s.maps.data() + s.first_map[k];
-  if (b.count == 1) {
-    all_blocks(blocks, workers, [&](int begin, int end) {
-      pose_blocks(maps[b.point[0]], b.u[0].data(), begin, end, w.X.data());
-    });
-  } else {
-    b.parts.clear();
-    for (int i = 0; i < b.count; ++i)
-      b.parts.push_back({maps + b.point[i], b.weight[i], b.u[i].data(), b.bend[i].data()});
-    all_blocks(blocks, workers, [&](int begin, int end) { blended_blocks(b.parts, begin, end, w.X.data()); });
+  w.blend_parts.clear();
+  for (std::size_t i = 0; i < m.points.size(); ++i) {
+    w.parts[i][0] = b.weight[i];
+    for (int c = 0; c < m.columns(); ++c) w.parts[i][1 + c] = b.weight[i] * b.y[i][c];
+    w.blend_parts.push_back({maps + i, w.parts[i].data()});
   }
-  // Ends are where the state says.
-  for (std::size_t e = 0; e < m.ends.size(); ++e) w.X[m.ends[e]] = w.ends.X[e];
+  all_blocks(blocks, workers, [&](int begin, int end) { pose_blocks(w.blend_parts, begin, end, X.data()); });
 }
 
-void place_bodies(const SystemData& s, const State& state, bool links, WorkspaceData& w) {
+void place_bodies(const SystemData& s, const State& state, WorkspaceData& w) {
   for (std::size_t k = 0; k < s.mechanisms.size(); ++k) {
     const Mechanism& m = s.reduced.mechanisms[k];
     MechanismScratch& x = w.mechanisms[k];
-    if (links) {
-      mechanism_poses(s, static_cast<int>(k), x, w.workers.get());
-      if (m.free_base)
-        for (std::size_t l = 0; l < m.bodies.size(); ++l) w.X[m.bodies[l]] = x.base * x.X[l];
-      else
-        for (std::size_t l = 0; l < m.bodies.size(); ++l) w.X[m.bodies[l]] = x.X[l];
-    }
-    if (!links)
-      for (std::size_t e = 0; e < m.ends.size(); ++e) w.X[m.bodies[m.ends[e]]] = x.base * x.ends.X[e];
+    mechanism_poses(s, static_cast<int>(k), x, w.workers.get(), x.X);
+    for (std::size_t l = 0; l < m.bodies.size(); ++l)
+      w.X[m.bodies[l]] = m.free_base ? x.base * x.X[l] : x.X[l];
   }
   for (const PropPlace& p : s.props) w.X[p.body] = pose_at(state.q.data() + p.q);
 }
@@ -228,9 +230,24 @@ const std::vector<Pose>& update_links(const System& system, const State& state, 
   const SystemData& s = system.data();
   WorkspaceData& w = workspace.data();
   for (std::size_t k = 0; k < s.mechanisms.size(); ++k)
-    read_ends(s, state, static_cast<int>(k), state.t, w.mechanisms[k]);
-  place_bodies(s, state, true, w);
+    read_mechanism(s, state, static_cast<int>(k), state.t, w.mechanisms[k]);
+  place_bodies(s, state, w);
   return w.X;
+}
+
+Vec6 inner_momentum(const Mechanism& m, MechanismScratch& w, const double* rates) {
+  VecX all(m.columns());
+  all << Eigen::Map<const VecX>(rates, m.coordinates()), w.input_rate;
+  Vec6 out = Vec6::Zero();
+  for (std::size_t l = 0; l < m.bodies.size(); ++l)
+    out += w.X[l].force(m.inertias[l].momentum(link_map(m, w.blend, static_cast<int>(l)) * all));
+  return out;
+}
+
+Whole whole_of(const Mechanism& m, const std::vector<Pose>& X) {
+  Inertia sum;
+  for (std::size_t l = 0; l < m.bodies.size(); ++l) sum += m.inertias[l].in_frame(X[l]);
+  return {sum.m, sum.com(), sum.about_com()};
 }
 
 // Velocities of free bodies after the step, before anything touches them.
@@ -255,24 +272,58 @@ static void free_bodies(const SystemData& s, const State& state, double t, doubl
 
 // Why the step at hand makes no sense, or nothing: velocities that are not finite, an end that moves farther
 // in one step than its mechanism is large.
-static std::string what_is_lost(const SystemData& s, double h, const WorkspaceData& w) {
+static std::string what_is_lost(const SystemData& s, double h, WorkspaceData& w) {
   bool finite = std::all_of(w.prop_v.begin(), w.prop_v.end(), [](double x) { return std::isfinite(x); });
   for (const MechanismScratch& x : w.mechanisms) finite = finite && x.v_new.allFinite();
   if (!finite) return "a velocity is no longer finite; a smaller step may help";
   for (std::size_t k = 0; k < s.mechanisms.size(); ++k) {
     const Mechanism& m = s.reduced.mechanisms[k];
-    for (std::size_t e = 0; e < m.ends.size(); ++e) {
-      const Vec6 move = h * w.mechanisms[k].v_new.segment<6>(s.mechanisms[k].base + 6 * static_cast<int>(e));
+    const VecX way = h * w.mechanisms[k].v_new.tail(m.coordinates());
+    if (way.norm() <= 1) continue;
+    for (const int end : m.ends) {
+      const Vec6 move = link_map(m, w.mechanisms[k].blend, end).leftCols(m.coordinates()) * way;
       if (move.head<3>().norm() <= pi && move.tail<3>().norm() <= m.radius) continue;
       return fmt::format(
           "\"{}\" is flung away: in one step it would move farther than its mechanism is large; {}",
-          m.names[m.ends[e]],
-          m.points.size() > 1 ? "between points that are far apart stiff directions push against "
-                                "each other: take one point, or points closer together"
-                              : "a smaller step may help");
+          m.names[end],
+          m.points.size() > 1 ? "take one point, or points closer together" : "a smaller step may help");
     }
   }
   return "";
+}
+
+// A free base stands where the links' centre of mass is on its way, and turns as their angular momentum says:
+// both change by what acts from outside alone.
+static void move_base(const SystemData& s, int k, double t, double h, const Vec3& turn, WorkspaceData& w,
+                      State& state) {
+  const Mechanism& m = s.reduced.mechanisms[k];
+  const MechanismPlace& place = s.mechanisms[k];
+  MechanismScratch& x = w.mechanisms[k];
+  double *q = state.q.data() + place.q, *v = state.v.data() + place.v;
+  Eigen::Map<Vec3> com(q + 7), speed(v + 6), spin(v + 9);
+  const Vec6& impulse = w.impulse[k];
+  spin += h * moment_of_loads(s, k, t, com, w) + impulse.head<3>() - com.cross(Vec3(impulse.tail<3>()));
+  Vec3 push = h * w.load * s.model.gravity().value(t) + impulse.tail<3>() / m.points[0].inertia.m;
+  for (const PlacedLoad& load : s.loads)
+    if (load.at.mechanism == k) {
+      const PointLoad& l = s.model.point_loads()[load.load];
+      Vec3 f = l.force.value(t);
+      if (l.follows) f = x.base.R * (x.X[load.at.link].R * f);
+      push += w.load * h * f / m.points[0].inertia.m;
+    }
+  if (w.held && s.places[w.held->body].mechanism == k) push += h * w.held_force / m.points[0].inertia.m;
+  speed += push;
+  com += h * speed;
+  const Mat3 R = x.base.R * math::so3_exp(turn);
+  read_mechanism(s, state, k, t, x);
+  mechanism_poses(s, k, x, w.workers.get(), x.X);
+  const Whole whole = whole_of(m, x.X);
+  const Vec6 inner = inner_momentum(m, x, state.v.data() + place.rate());
+  const Vec3 about_com = inner.head<3>() - whole.com.cross(Vec3(inner.tail<3>()));
+  const Vec3 omega = whole.inertia.inverse() * (R.transpose() * spin - about_com);
+  const Vec3 shift = R.transpose() * speed - omega.cross(whole.com) - inner.tail<3>() / whole.mass;
+  store_pose({R, com - R * whole.com}, q);
+  for (int i = 0; i < 3; ++i) v[i] = omega[i], v[3 + i] = shift[i];
 }
 
 result::SolveReport step(const System& system, State& state, Workspace& workspace, double h) {
@@ -281,34 +332,34 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
   result::SolveReport report;
   report.time = state.t + h;
   const double t = state.t + h;
-  const bool touching = !s.collidables.empty();
+  const bool touching = !s.contacts.empty();
   const double theta = s.options.integrator == Integrator::midpoint && !touching ? 0.5 : 1;
-  const bool inner = w.held || std::any_of(s.loads.begin(), s.loads.end(), [](const PlacedLoad& l) {
-                       return l.at.on == BodyPlace::On::mechanism && l.at.end < 0;
-                     });
+  const bool placed = touching || w.held || !s.loads.empty() ||
+                      std::any_of(s.mechanisms.begin(), s.mechanisms.end(),
+                                  [](const MechanismPlace& place) { return place.base > 0; });
 
   for (std::size_t k = 0; k < s.mechanisms.size(); ++k) {
     MechanismScratch& x = w.mechanisms[k];
-    read_ends(s, state, static_cast<int>(k), t, x);
     const Mechanism& m = s.reduced.mechanisms[k];
+    read_mechanism(s, state, static_cast<int>(k), t, x, m.points.size() > 1 || x.matrices.h != h);
     if (w.warned || !out_of_range(m, x.blend)) continue;
     w.warned = true;
     result::add_warning(
         report,
         fmt::format("at t = {:.4g} s \"{}\" leaves the loads its points were chosen for ({:.4g} N, "
                     "{:.4g} N m on every end): from there on its errors may be larger than the model says",
-                    state.t, m.name, m.quality.force, m.quality.moment));
+                    state.t, m.name, m.quality.reached * m.quality.force,
+                    m.quality.reached * m.quality.moment));
   }
-  if (touching || inner) place_bodies(s, state, inner, w);
+  if (placed) place_bodies(s, state, w);
   for (std::size_t k = 0; k < s.mechanisms.size(); ++k) {
     const Mechanism& m = s.reduced.mechanisms[k];
     const MechanismPlace& place = s.mechanisms[k];
     MechanismScratch& x = w.mechanisms[k];
     const int n = m.coordinates(), base = place.base;
     set_matrices(m, base, h, theta, x);
-    const double* v = state.v.data() + place.v;
-    for (int i = 0; i < base; ++i) x.v[i] = v[i];
-    for (int i = 0; i < n; ++i) x.v[base + i] = v[(base > 0 ? 9 : 0) + i];
+    for (int i = 0; i < base; ++i) x.v[i] = state.v[place.v + i];
+    for (int i = 0; i < n; ++i) x.v[base + i] = state.v[place.rate() + i];
     x.rhs.setZero();
     add_loads(s, static_cast<int>(k), t, w, x.rhs);
     if (base > 0) {  // its momentum, seen from the turning base
@@ -316,6 +367,7 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
       x.rhs.head<6>() -= cross_force(Vec6(x.v.head<6>()), p);
     }
     x.rhs.tail(n) -= x.blend.force;
+    add_change_of_inertia(m, x, state.v.data() + place.rate(), x.rhs, base);
     x.rhs *= theta * h;
     x.rhs.noalias() += x.matrices.M * x.v;
     std::fill(x.servos.cut.begin(), x.servos.cut.end(), static_cast<signed char>(0));
@@ -347,51 +399,12 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
     const Mechanism& m = s.reduced.mechanisms[k];
     const MechanismPlace& place = s.mechanisms[k];
     MechanismScratch& x = w.mechanisms[k];
-    const int base = place.base, E = static_cast<int>(m.ends.size());
-    for (int e = 0; e < E; ++e)
-      x.ends.X[e] = x.ends.X[e] * math::se3_exp(h * x.v_new.segment<6>(base + 6 * e));
-    for (int z = 0; z < m.modes; ++z) x.ends.z[z] += h * x.v_new[base + 6 * E + z];
-    if (m.points[0].U.cols() < m.coordinates()) {
-      blend_at(m, x.ends, x.blend);
-      return_ends(m, x.blend, x.blended, x.ends);
-    }
+    const int base = place.base, n = m.coordinates();
+    for (int i = 0; i < n; ++i) state.q[place.a() + i] += h * x.v_new[base + i];
+    const VecX spun = x.v_new;
     if (theta != 1) x.v_new = x.v + (x.v_new - x.v) / theta;
-    double* v = state.v.data() + place.v;
-    double* q = state.q.data() + place.q;
-    if (base > 0) {
-      const Vec3 force_and_impulse = w.impulse[k];
-      const double mass = m.points[0].inertia.m;
-      Eigen::Map<Vec3> speed(v + 6), com(q + 7);
-      Vec3 push = h * w.load * s.model.gravity().value(t) + force_and_impulse / mass;
-      for (const PlacedLoad& load : s.loads)
-        if (load.at.mechanism == static_cast<int>(k)) {
-          const PointLoad& l = s.model.point_loads()[load.load];
-          Vec3 f = l.force.value(t);
-          if (l.follows)
-            f = (x.base.R * (load.at.end >= 0 ? x.ends.X[load.at.end] : x.X[load.at.link]).R) * f;
-          push += w.load * h * f / mass;
-        }
-      if (w.held && s.places[w.held->body].mechanism == static_cast<int>(k)) push += h * w.held_force / mass;
-      speed += push;
-      com += h * speed;
-      // The base stands where the links' centre of mass is on its way.
-      const Mat3 R = x.base.R * math::so3_exp(h * x.v_new.head<3>());
-      blend_at(m, x.ends, x.blend);
-      mechanism_poses(s, static_cast<int>(k), x, w.workers.get());
-      Vec3 c = Vec3::Zero();
-      for (std::size_t l = 0; l < m.bodies.size(); ++l) c += m.inertias[l].m * (x.X[l] * m.inertias[l].com());
-      c /= mass;
-      x.base = {R, com - R * c};
-      Vec3 inner_speed = x.matrices.M.block(3, 6, 3, m.coordinates()) * x.v_new.tail(m.coordinates()) / mass;
-      const Vec3 w_b = x.v_new.head<3>();
-      x.v_new.segment<3>(3) = R.transpose() * speed - w_b.cross(c) - inner_speed;
-      store_pose(x.base, q);
-      for (int i = 0; i < 6; ++i) v[i] = x.v_new[i];
-      q += 10, v += 9;
-    }
-    for (int i = 0; i < m.coordinates(); ++i) v[i] = x.v_new[base + i];
-    for (int e = 0; e < E; ++e) store_pose(x.ends.X[e], q + 7 * e);
-    for (int z = 0; z < m.modes; ++z) q[7 * E + z] = x.ends.z[z];
+    for (int i = 0; i < n; ++i) state.v[place.rate() + i] = x.v_new[base + i];
+    if (base > 0) move_base(s, static_cast<int>(k), t, h, h * Vec3(spun.head<3>()), w, state);
   }
   for (std::size_t p = 0; p < s.props.size(); ++p) {
     const PropPlace& prop = s.props[p];

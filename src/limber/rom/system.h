@@ -7,6 +7,7 @@
 #include "limber/contact/collide.h"
 #include "limber/contact/contact_cache.h"
 #include "limber/contact/friction.h"
+#include "limber/contact/scene_contacts.h"
 #include "limber/elastic/beam_links.h"
 #include "limber/elastic/spring_law.h"
 #include "limber/math/dense.h"
@@ -32,22 +33,16 @@ struct BodyPlace {
 struct MechanismPlace {
   int q = 0, v = 0;
   int base = 0;  // 6: the base flies, 0: it does not
+  // Of the coordinates, after those of the base: pose 7, centre of mass 3; twist 6, speed of the centre of
+  // mass 3, angular momentum about it 3, world axes.
+  int a() const { return q + (base > 0 ? 10 : 0); }
+  int rate() const { return v + (base > 0 ? 12 : 0); }
 };
-// q: (base: pose 7, centre of mass 3), ends 7 each, modes. v: (base: twist 6, centre of mass 3), ends 6 each,
-// modes.
 
 struct PropPlace {
   int body = 0, q = 0, v = 0;  // v: ω, v of the centre of mass, world axes
   Inertia inertia;             // about the centre of mass, own axes
   Vec3 com;
-};
-
-// A shape that may touch others.
-struct Collidable {
-  BodyId body = world;
-  contact::Geometry geometry;
-  Pose X_BG;
-  double size = 0;  // [m]
 };
 
 struct PlacedLoad {
@@ -61,6 +56,7 @@ struct PlacedInput {
   TimeFunction value;
   double lead = 0;  // [s] kd/kp
   double at(double t) const { return lead > 0 ? value.value(t) + lead * value.rate(t) : value.value(t); }
+  double rate(double t) const { return value.rate(t); }
 };
 
 struct SystemData {
@@ -79,7 +75,7 @@ struct SystemData {
   std::vector<std::vector<PlacedInput>> servos;  // (mechanisms) targets of capped servos
   std::vector<PropPlace> props;
   std::vector<PlacedLoad> loads;
-  std::vector<Collidable> collidables;
+  contact::SceneContacts contacts;
   int q_count = 0, v_count = 0;
   double size = 0;  // [m] radius of the largest mechanism
   double restitution = 0;
@@ -87,16 +83,14 @@ struct SystemData {
   std::vector<Probe> columns;  // of the layout's scalars, before the method's own
 };
 
-// The matrices of a step of one mechanism.
+// The matrices of a step of one mechanism, of its base and its coordinates.
 struct StepMatrices {
-  double h = -1, theta = 0;
-  int point = -1;       // the one they are of; −1: blended
-  MatX basis;           // (n_full × r)
-  MatX inverse;         // A⁻¹ (n_full × n_full)
-  MatX M;               // 𝓜 (n_full × n_full)
-  MatX A, half;         // scratch
-  MatX uncut;           // A⁻¹ with all servos within their largest force
-  bool is_cut = false;  // `inverse` is not that
+  double h = -1, theta = 0;  // of `inverse`, where there is one point only
+  MatX inverse;              // A⁻¹
+  MatX M;                    // 𝓜
+  MatX A, half;              // scratch
+  MatX uncut;                // A⁻¹ with all servos within their largest force
+  bool is_cut = false;       // `inverse` is not that
   math::Cholesky llt;
 };
 
@@ -111,13 +105,15 @@ struct ServoScratch {
 
 struct MechanismScratch {
   MechanismScratch(const Mechanism& m, int base_freedoms);
-  Ends ends;
   Blend blend;
-  BlendedMatrices blended;
   StepMatrices matrices;
-  VecX rhs, v, v_new;  // (n_full)
+  VecX rhs, v, v_new;  // (base + n)
+  VecX input_rate;     // (inputs)
   ServoScratch servos;
-  std::vector<Pose> X;  // (links) in the base's frame
+  std::vector<Pose> X;    // (links) in the base's frame
+  std::vector<Vec3> way;  // (links) of their origins in the step at hand, as far as their coordinates say
+  std::vector<VecX> parts;
+  std::vector<BlendPart> blend_parts;
   Pose base;
 };
 
@@ -158,7 +154,7 @@ struct WorkspaceData {
   int row_count = 0;
   std::vector<double> lambda, free, mu;
   std::vector<double> prop_v;  // (6 × props) velocities of the step at hand
-  std::vector<Vec3> impulse;   // (mechanisms) of contacts in the step at hand, world axes
+  std::vector<Vec6> impulse;   // (mechanisms) of contacts in the step at hand, at the world's origin
   std::optional<Held> held;
   Vec3 held_force = Vec3::Zero();
   double load = 1;
@@ -169,17 +165,32 @@ struct WorkspaceData {
   bool warned = false;  // that a mechanism left its range
 };
 
-// The ends of a mechanism as the state has them, and inputs at time t; its blend.
-void read_ends(const SystemData& s, const State& state, int mechanism, double t, MechanismScratch& w);
-// Poses of all bodies in the world (links: all of them, or ends alone).
-void place_bodies(const SystemData& s, const State& state, bool links, WorkspaceData& w);
-void mechanism_poses(const SystemData& s, int mechanism, MechanismScratch& w, multibody::Workers* workers);
+// The coordinates of a mechanism as the state has them, with inputs at time t; its blend.
+void read_mechanism(const SystemData& s, const State& state, int mechanism, double t, MechanismScratch& w,
+                    bool with_curve = false);
+// Poses of all bodies in the world.
+void place_bodies(const SystemData& s, const State& state, WorkspaceData& w);
+void mechanism_poses(const SystemData& s, int mechanism, MechanismScratch& w, multibody::Workers* workers,
+                     std::vector<Pose>& X);
+
+// Momentum of the links about the base's origin, base's axes, as their coordinates and inputs change.
+Vec6 inner_momentum(const Mechanism& m, MechanismScratch& w, const double* rates);
+// Of all links as they stand, base's axes, about their centre of mass.
+struct Whole {
+  double mass = 0;
+  Vec3 com;
+  Mat3 inertia;
+};
+Whole whole_of(const Mechanism& m, const std::vector<Pose>& X);
+
+// Coordinates of all joints of a mechanism whose bodies stand at X (all bodies of the model, world).
+VecX joint_coordinates(const SystemData& s, const Mechanism& m, const std::vector<Pose>& X);
 
 // Force and moment of loads on a body at time t, own axes at its origin.
 Vec6 load_wrench(const PointLoad& load, const Pose& X_WB, double t);
 
 // The force that would hold an end where it is, against the range that the points were chosen for.
-bool out_of_range(const Mechanism& m, const Blend& blend);
+bool out_of_range(const Mechanism& m, Blend& blend);
 
 // Contacts and limits of the step at hand: rows with J and Y; velocities v_new are improved by their
 // impulses.

@@ -8,6 +8,7 @@
 
 #include "limber/articulated/articulated.h"
 #include "limber/elastic/beam_links.h"
+#include "limber/math/dense.h"
 #include "limber/rom/statics.h"
 #include "limber/sim/compare.h"
 #include "limber/sim/reduce.h"
@@ -52,32 +53,32 @@ std::vector<std::vector<Vec6>> loads_on(const Mechanism& m) {
   return out;
 }
 
+// `without`: how many loads the whole mechanism finds no stable rest under.
 std::vector<Truth> find_truths(const Model& linked, const rom::ReducedModel& reduced,
-                               const rom::BuildOptions& build) {
+                               const rom::BuildOptions& build, int& without) {
   std::vector<Truth> out;
   for (std::size_t k = 0; k < reduced.mechanisms.size(); ++k)
     for (const auto& wrenches : loads_on(reduced.mechanisms[k])) {
       Settled s = settle(linked, reduced.mechanisms[k], wrenches, 0, build);
       if (s.ok)
-        out.push_back({static_cast<int>(k), wrenches, std::move(s.point)});  // else: more than it bears
+        out.push_back({static_cast<int>(k), wrenches, std::move(s.point)});
+      else
+        ++without;
     }
   return out;
 }
 
-// Δw = force of the reduced model with its ends where the whole has them − what holds them there; by the work
-// it does, so that stiff directions do not count more than what they move: √(Δwᵀ C Δw / wᵀ C w).
+// Force along the coordinates where the whole has them − what holds it there; by the work it does, so that
+// stiff directions do not count more than what they move: √(Δgᵀ H⁻¹ Δg / gᵀ H⁻¹ g).
 double force_error(const Mechanism& m, const rom::Point& truth) {
-  rom::Ends ends;
-  for (const int e : m.ends) ends.X.push_back(truth.X[e]);
-  ends.z = VecX::Zero(m.modes);
-  ends.input = m.points[0].input;
   rom::Blend blend(m);
-  rom::blend_at(m, ends, blend);
-  const int n = 6 * static_cast<int>(m.ends.size());
-  const VecX off = blend.force.head(n) - truth.wrench;
-  const MatX C = truth.C.topLeftCorner(n, n);
-  const double all = truth.wrench.dot(C * truth.wrench);
-  return all > 0 ? std::sqrt(std::max(0.0, off.dot(C * off)) / all) : 0;
+  blend.at << truth.at, m.points[0].input;
+  rom::blend_at(m, blend);
+  const int n = m.coordinates();
+  const VecX force = truth.slope.head(n), off = blend.force - force;
+  const MatX H = truth.response.topLeftCorner(n, n);
+  const double all = force.dot(math::solve_square(H, force));
+  return all > 0 ? std::sqrt(std::max(0.0, off.dot(math::solve_square(H, off))) / all) : 0;
 }
 
 class Drawing {
@@ -191,13 +192,15 @@ Candidate measure(const elastic::LinkedModel& linked, const Drawing& drawing,
 Comparison compare_reduced(const Model& model, const RunOptions& run) {
   const elastic::LinkedModel linked = elastic::beams_to_links(model);
   const rom::ReducedModel reduced = run.reduced ? *run.reduced : reduce(model, run.rom);
-  const std::vector<Truth> truths = find_truths(linked.model, reduced, run.rom.build);
+  int without = 0;
+  const std::vector<Truth> truths = find_truths(linked.model, reduced, run.rom.build, without);
   if (truths.empty()) throw std::invalid_argument("the mechanism finds no rest under any load on its ends");
   const Drawing drawing(linked);
   Comparison out;
   out.kind = Comparison::Kind::reduced;
   out.reference =
-      fmt::format("the whole mechanism (articulated) at rest under {} loads on its ends", truths.size());
+      fmt::format("the whole mechanism (articulated) at rest under {} loads on its ends{}", truths.size(),
+                  without > 0 ? fmt::format("; under {} more it finds no stable rest", without) : "");
   out.layout = drawing.layout();
   for (std::size_t k = 0; k < truths.size(); ++k)
     drawing.add(static_cast<double>(k), poses(linked.model, reduced, truths[k].mechanism, truths[k].point.X),
@@ -209,7 +212,7 @@ Comparison compare_reduced(const Model& model, const RunOptions& run) {
     if (m.points.size() > 1) {
       several = true;
       m.points.resize(1);
-      rom::align(m);
+      rom::join_points(m);
     }
   if (several) out.candidates.push_back(measure(linked, drawing, one, truths, run));
   Candidate whole;
