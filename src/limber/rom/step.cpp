@@ -226,6 +226,16 @@ void place_bodies(const SystemData& s, const State& state, WorkspaceData& w) {
   for (const PropPlace& p : s.props) w.X[p.body] = pose_at(state.q.data() + p.q);
 }
 
+// Only what loads act on.
+static void place_loaded(const SystemData& s, const State& state, WorkspaceData& w) {
+  for (const PlacedLoad& load : s.loads) {
+    if (load.at.mechanism < 0) continue;
+    MechanismScratch& x = w.mechanisms[load.at.mechanism];
+    x.X[load.at.link] = link_pose(s.reduced.mechanisms[load.at.mechanism], x.blend, load.at.link);
+  }
+  for (const PropPlace& p : s.props) w.X[p.body] = pose_at(state.q.data() + p.q);
+}
+
 const std::vector<Pose>& update_links(const System& system, const State& state, Workspace& workspace) {
   const SystemData& s = system.data();
   WorkspaceData& w = workspace.data();
@@ -334,7 +344,7 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
   const double t = state.t + h;
   const bool touching = !s.contacts.empty();
   const double theta = s.options.integrator == Integrator::midpoint && !touching ? 0.5 : 1;
-  const bool placed = touching || w.held || !s.loads.empty() ||
+  const bool placed = touching || w.held ||
                       std::any_of(s.mechanisms.begin(), s.mechanisms.end(),
                                   [](const MechanismPlace& place) { return place.base > 0; });
 
@@ -351,7 +361,10 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
                     state.t, m.name, m.quality.reached * m.quality.force,
                     m.quality.reached * m.quality.moment));
   }
-  if (placed) place_bodies(s, state, w);
+  if (placed)
+    place_bodies(s, state, w);
+  else
+    place_loaded(s, state, w);
   for (std::size_t k = 0; k < s.mechanisms.size(); ++k) {
     const Mechanism& m = s.reduced.mechanisms[k];
     const MechanismPlace& place = s.mechanisms[k];
