@@ -288,8 +288,8 @@ static std::string what_is_lost(const SystemData& s, double h, WorkspaceData& w)
   if (!finite) return "a velocity is no longer finite; a smaller step may help";
   for (std::size_t k = 0; k < s.mechanisms.size(); ++k) {
     const Mechanism& m = s.reduced.mechanisms[k];
+    if (h * w.mechanisms[k].v_new.tail(m.coordinates()).norm() <= 1) continue;
     const VecX way = h * w.mechanisms[k].v_new.tail(m.coordinates());
-    if (way.norm() <= 1) continue;
     for (const int end : m.ends) {
       const Vec6 move = link_map(m, w.mechanisms[k].blend, end).leftCols(m.coordinates()) * way;
       if (move.head<3>().norm() <= pi && move.tail<3>().norm() <= m.radius) continue;
@@ -414,10 +414,10 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
     MechanismScratch& x = w.mechanisms[k];
     const int base = place.base, n = m.coordinates();
     for (int i = 0; i < n; ++i) state.q[place.a() + i] += h * x.v_new[base + i];
-    const VecX spun = x.v_new;
+    const Vec3 turn = base > 0 ? Vec3(h * x.v_new.head<3>()) : Vec3(Vec3::Zero());
     if (theta != 1) x.v_new = x.v + (x.v_new - x.v) / theta;
     for (int i = 0; i < n; ++i) state.v[place.rate() + i] = x.v_new[base + i];
-    if (base > 0) move_base(s, static_cast<int>(k), t, h, h * Vec3(spun.head<3>()), w, state);
+    if (base > 0) move_base(s, static_cast<int>(k), t, h, turn, w, state);
   }
   for (std::size_t p = 0; p < s.props.size(); ++p) {
     const PropPlace& prop = s.props[p];
