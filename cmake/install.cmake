@@ -37,6 +37,7 @@ set(LIMBER_PUBLIC_HEADERS
   result/touch.h
   elastic/beam_links.h
   elastic/joint_law.h
+  elastic/number_rates.h
   elastic/pseudo_rigid_body.h
   elastic/section_constants.h
   elastic/spring_law.h

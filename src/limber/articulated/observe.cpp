@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "limber/articulated/column_gradient.h"
+#include "limber/articulated/static_sensitivity.h"
 #include "limber/articulated/statics.h"
 #include "limber/articulated/system.h"
 #include "limber/math/so3.h"
@@ -288,6 +289,15 @@ void take_rest(const SystemData& s, const StaticResult& rest, WorkspaceData& w) 
 void put_scalars_placed(const SystemData& s, const State& state, WorkspaceData& w,
                         const result::Energy& energies, result::Snapshot& snapshot) {
   observe::put_columns(s.model, s.columns, Observer(s, state, w, energies), snapshot);
+}
+
+void put_places(const System& system, const State& state, Workspace& workspace, result::Snapshot& snapshot) {
+  const SystemData& s = system.data();
+  if (s.asks_forces) return put_scalars(system, state, workspace, snapshot);
+  WorkspaceData& w = workspace.data();
+  multibody::kinematics(s.tree, state.q.data(), state.v.data(), w.links);
+  snapshot.resize(s.layout);
+  put_scalars_placed(s, state, w, {}, snapshot);
 }
 
 void put_scalars(const System& system, const State& state, Workspace& workspace, result::Snapshot& snapshot) {

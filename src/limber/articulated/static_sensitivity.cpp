@@ -6,6 +6,8 @@
 
 #include "limber/articulated/equilibrium.h"
 #include "limber/articulated/tangent.h"
+#include "limber/elastic/joint_law.h"
+#include "limber/math/so3.h"
 
 namespace limber::articulated {
 
@@ -37,6 +39,7 @@ StaticSensitivity::StaticSensitivity(const System& system, const State& rest, co
   if (!e.gaba_.factor(e.K_, true) || e.gaba_.directions().moved > 0)
     throw std::invalid_argument(
         "no gradient here: the tangent is singular (a limit point, or a direction that nothing holds)");
+  links_ = e.w_.links;
 }
 
 StaticSensitivity::~StaticSensitivity() = default;
@@ -150,6 +153,77 @@ StaticSensitivity::Moved StaticSensitivity::move(const System& up, const System&
   }
   solve(left_over(up, out.up.q), left_over(down, out.down.q), delta, true, rates);
   go();
+  return out;
+}
+
+// On every link, about its origin, world axes: of loads and of weight.
+std::vector<Vec6> StaticSensitivity::wrenches(const elastic::NumberRates& rates) const {
+  const Equilibrium& e = *at_;
+  const SystemData& s = e.s_;
+  const std::vector<LinkMotion>& links = links_;
+  std::vector<Vec6> out(s.tree.size(), Vec6::Zero());
+  const auto add_weight = [&](int i, double share, const Vec3& g) {
+    const Inertia& I = s.tree[i].inertia;
+    out[i].head<3>() += share * (links[i].X_WM.R * I.h).cross(g);
+    out[i].tail<3>() += share * I.m * g;
+  };
+  const Vec3 g = e.w_.weight * s.model.gravity().value(e.t_);
+  for (const elastic::BeamRates& b : rates.beams)
+    for (const BodyId piece : s.traces[b.beam].pieces) add_weight(piece.value, b.mass, g);
+  if (!rates.gravity.isZero(0))
+    for (int i = 0; i < s.tree.size(); ++i) add_weight(i, e.w_.weight, rates.gravity);
+  for (const elastic::LoadRate& l : rates.loads)
+    for (const CompiledLoad& load : s.loads) {
+      if (load.of != l.load) continue;
+      const Vec3 arm = links[load.at.link].X_WM.R * load.at.p;
+      out[load.at.link].head<3>() += e.w_.load * (arm.cross(l.force) + l.moment);
+      out[load.at.link].tail<3>() += e.w_.load * l.force;
+    }
+  return out;
+}
+
+// τ = −K (q − rest), of rotations −J_r⁻ᵀ K θ: linear in K.
+void StaticSensitivity::add_joint_forces(const elastic::NumberRates& rates,
+                                         std::vector<double>& force) const {
+  const Equilibrium& e = *at_;
+  const SystemData& s = e.s_;
+  for (const elastic::BeamRates& b : rates.beams)
+    for (const BodyId piece : s.traces[b.beam].pieces) {
+      const multibody::Link& link = s.tree[piece.value];
+      const JointLaw& law = s.model.joints()[piece.value].law;
+      const DofArray rate = elastic::joint_rates(b, link.kind);
+      const elastic::JointConfiguration c = elastic::configuration_of(link.kind, e.q_.data() + link.q);
+      const bool turns = has_rotation_vector(link.kind);
+      for (int k = turns ? 3 : 0; k < link.dofs; ++k)
+        force[link.v + k] -= rate[k] * law.stiffness[k] * (c.q[k] - law.rest[k]);
+      if (!turns) continue;
+      const Mat3 R_0 = math::so3_exp({law.rest[0], law.rest[1], law.rest[2]});
+      const Vec3 theta = math::so3_log(R_0.transpose() * c.R);
+      const Vec3 K(rate[0] * law.stiffness[0], rate[1] * law.stiffness[1], rate[2] * law.stiffness[2]);
+      const Vec3 moment = math::so3_jacobian_inverse(theta).transpose() * K.cwiseProduct(theta);
+      for (int k = 0; k < 3; ++k) force[link.v + k] -= moment[k];
+    }
+}
+
+StaticSensitivity::Moved StaticSensitivity::move(const elastic::NumberRates& rates, double turn,
+                                                 double& delta) {
+  const Equilibrium& e = *at_;
+  Side up, none;
+  std::vector<Vec6> F = wrenches(rates);
+  up.force.resize(e.s_.tree.v_count());
+  multibody::jacobian_transpose_times(e.K_, F.data(), up.force.data());
+  add_joint_forces(rates, up.force);
+  none.force.assign(up.force.size(), 0.0);
+  up.gap.assign(e.s_.loops.size(), Vec6::Zero()), up.locked.assign(e.locks_.size(), Vec6::Zero());
+  none.gap = up.gap, none.locked = up.locked;
+  std::vector<double> way(up.force.size(), 0.0);
+  solve(up, none, 0.5, true, way);
+  double most = 0;
+  for (std::size_t k = 0; k < way.size(); ++k) most = std::max(most, std::abs(way[k]) * e.s_.rate_unit[k]);
+  delta = most > 0 ? turn / most : 1;
+  Moved out{rest_, rest_};
+  multibody::integrate(e.s_.tree, e.q_.data(), way.data(), delta, out.up.q.data());
+  multibody::integrate(e.s_.tree, e.q_.data(), way.data(), -delta, out.down.q.data());
   return out;
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "limber/articulated/statics.h"
+#include "limber/elastic/number_rates.h"
 
 namespace limber::articulated {
 
@@ -33,6 +34,9 @@ class StaticSensitivity {
     State up, down;
   };
   Moved move(const System& up, const System& down, double delta);
+  // The same, of numbers that change by these rates: neither systems nor evaluations of forces, one solve. By
+  // as much as turns no joint by more than `turn`; `delta` becomes that share of the parameter.
+  Moved move(const elastic::NumberRates& rates, double turn, double& delta);
 
   // Ready to observe what `system`, one of the two, says.
   Workspace workspace_of(const System& system) const;
@@ -40,6 +44,8 @@ class StaticSensitivity {
  private:
   struct Side;  // what is left over of another system
   Side left_over(const System& system, const std::vector<double>& q) const;
+  std::vector<Vec6> wrenches(const elastic::NumberRates& rates) const;
+  void add_joint_forces(const elastic::NumberRates& rates, std::vector<double>& force) const;
   void solve(const Side& up, const Side& down, double delta, bool forces, std::vector<double>& rates);
 
   System system_;
@@ -47,6 +53,10 @@ class StaticSensitivity {
   Workspace workspace_;
   StaticOptions options_;
   std::unique_ptr<Equilibrium> at_;
+  std::vector<multibody::LinkMotion> links_;  // at the rest
 };
+
+// Probes of a state; right are those that follow from places alone.
+void put_places(const System& system, const State& state, Workspace& workspace, result::Snapshot& snapshot);
 
 }  // namespace limber::articulated

@@ -109,6 +109,9 @@ System compile(const Model& model, const Options& options = {});
 // Poses, lines and probes at `rest`.
 void observe(const System& system, Solver& solver, const Rest& rest, result::Snapshot& snapshot);
 
+// The probes alone; right are those that tell where things stand.
+void observe_places(const System& system, Solver& solver, const Rest& rest, result::Snapshot& snapshot);
+
 // Every beam cut into `factor` times as many elements.
 Model refined(const Model& model, double factor);
 

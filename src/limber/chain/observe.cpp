@@ -95,6 +95,12 @@ void System::lay_out() {
   observe::add_columns(model(), columns_, layout_);
 }
 
+void observe_places(const System& system, Solver& solver, const Rest& rest, result::Snapshot& out) {
+  solver.place_links(rest);
+  out.resize(system.layout());
+  observe::put_columns(system.model(), system.columns(), Observer(system, solver, rest), out);
+}
+
 void observe(const System& system, Solver& solver, const Rest& rest, result::Snapshot& out) {
   solver.evaluate(rest, false);
   const Observer at(system, solver, rest);

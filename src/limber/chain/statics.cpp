@@ -76,6 +76,12 @@ void Solver::evaluate(const Rest& rest, bool tangent) {
   if (tangent) tangent_.factor(*s_, now_, ties_);
 }
 
+void Solver::place_links(const Rest& rest) {
+  if (s_->links.stretch) return evaluate(rest, false);  // they stretch by what hangs on them
+  turn(*s_, rest.shape, now_);
+  place(*s_, now_);
+}
+
 bool Solver::newton(Rest& rest, const StaticOptions& options, StaticReport& report, int negative) {
   before_ = rest;
   const int n = s_->links.count();

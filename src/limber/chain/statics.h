@@ -60,6 +60,8 @@ class Solver {
   // Balance and tangent at `rest`, ready to be read or solved with.
   void evaluate(const Rest& rest, bool tangent);
   void stiffness_changed();  // of the structure's joints
+  // Where links are alone, in balance().
+  void place_links(const Rest& rest);
 
   const Structure& structure() const { return *s_; }
   const Balance& balance() const { return now_; }

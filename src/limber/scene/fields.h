@@ -79,8 +79,10 @@ void for_each_entry(const Fields& scene, std::string_view key, ObjectType type, 
   for (const Entry& entry : map.entries) {
     const Path at{&path, entry.key->text};
     if (!scene.reader.check_name(*entry.key, at)) continue;
+    scene.reader.reading = key;
     const Fields fields(scene.reader, *entry.value, type, at, entry.key->mark);
     each(fields, entry.key->text);
+    scene.reader.reading = {};
   }
 }
 

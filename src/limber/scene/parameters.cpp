@@ -46,7 +46,8 @@ void Reader::read_parameters(const Node* node, const Path& path) {
 void Reader::evaluate(const std::string& name, ParameterState& p) {
   if (p.state != ParameterState::fresh) return;
   p.state = ParameterState::active;
-  const std::string outer = std::exchange(active_parameter_, name);
+  const std::string outer = std::exchange(active_parameter_, name), user = "parameters." + name;
+  const std::string_view list = std::exchange(reading, user);
   ++parameter_depth_;
   Node typed;  // a --set value stands in for the file's
   typed.kind = NodeKind::scalar;
@@ -73,6 +74,7 @@ void Reader::evaluate(const std::string& name, ParameterState& p) {
   }
   --parameter_depth_;
   active_parameter_ = outer;
+  reading = list;
   p.state = problem.empty() ? ParameterState::done : ParameterState::failed;
   if (problem.empty()) return;
   p.value = {1, {}, true};  // reported once; what uses it goes on
@@ -86,6 +88,7 @@ std::optional<Quantified> Reader::look_up(std::string_view name, std::string& no
   const auto found = parameters_.find(std::string(name));
   if (found == parameters_.end()) return std::nullopt;
   ParameterState& p = found->second;
+  if (!p.users.contains(reading)) p.users.emplace(reading);
   if (p.state == ParameterState::active) {
     note = found->first == active_parameter_
                ? fmt::format("parameter \"{}\" refers to itself", name)
@@ -100,6 +103,37 @@ std::optional<Quantified> Reader::look_up(std::string_view name, std::string& no
     evaluate(found->first, p);
   }
   return p.value;
+}
+
+void Reader::vary(const std::string& name, std::string text) {
+  entities_ = 0;
+  for (auto& [key, p] : parameters_) p.state = ParameterState::fresh;
+  if (varied_) {
+    ParameterState& before = parameters_.at(varied_->name);
+    before.text = varied_->text, before.from_command_line = varied_->from_command_line;
+  }
+  ParameterState& varied = parameters_.at(name);
+  varied_ = {name, varied.text, varied.from_command_line};
+  varied.text = std::move(text), varied.from_command_line = true;
+  for (const std::string& key : parameter_order_) evaluate(key, parameters_.at(key));
+}
+
+std::set<std::string> Reader::users_of(const std::string& name) const {
+  std::set<std::string> out;
+  std::vector<std::string> walk{name};
+  std::set<std::string> seen{name};
+  while (!walk.empty()) {
+    const std::string at = std::move(walk.back());
+    walk.pop_back();
+    for (const std::string& user : parameters_.at(at).users) {
+      constexpr std::string_view other = "parameters.";
+      if (!user.starts_with(other))
+        out.insert(user);
+      else if (const std::string next = user.substr(other.size()); seen.insert(next).second)
+        walk.push_back(next);
+    }
+  }
+  return out;
 }
 
 Lookup Reader::lookup_in(const Scope* scope) {

@@ -129,7 +129,9 @@ void read_springs(const Fields& scene) {
 
 void read_loads(const Fields& scene) {
   Reader& reader = scene.reader;
+  reader.reading = "gravity";
   if (scene.has("gravity")) reader.parts.gravity = scene.vector_function("gravity");
+  reader.reading = {};
   for_each_entry(scene, "loads", ObjectType::load, [&](const Fields& fields, std::string_view name) {
     if (!reader.claim_entities(1, fields.mark(), fields.path())) return;
     reader.remember("load", name, fields.self(), fields.mark(), fields.path());

@@ -81,6 +81,11 @@ class Reader {
                                          std::size_t offset, const Scope* scope);
 
   // --- parameters (parameters.cpp)
+  // Another value of one parameter, all others as they were read; evaluates all of them again.
+  void vary(const std::string& name, std::string text);
+  // Which lists of the scene a parameter has a say in ("sections"), by itself and through other parameters;
+  // "": somewhere else.
+  std::set<std::string> users_of(const std::string& name) const;
   void read_parameters(const Node* node, const Path& path);
   std::vector<Parameter> parameter_list() const;
   bool has_parameter(std::string_view name) const { return parameters_.count(std::string(name)) > 0; }
@@ -152,6 +157,8 @@ class Reader {
   std::vector<JointOnBeam> joints_on_beams;
   std::unordered_map<std::string_view, int> body_names, joint_names, beam_names, spring_names, material_names,
       section_names, surface_names, rider_names;
+  const Node* root = nullptr;                       // with repetitions written out
+  std::string_view reading;                         // the list at hand; "": none
   bool keeps_places = false;                        // else there are no origins
   std::unordered_map<std::string, Origin> origins;  // by "kind name"
 
@@ -163,6 +170,7 @@ class Reader {
     std::string text;
     bool from_command_line = false;
     Quantified value;
+    std::set<std::string, std::less<>> users;  // lists, and parameters as "parameters.name"
   };
   std::optional<Quantified> look_up(std::string_view name, std::string& note);
   Lookup lookup_in(const Scope* scope);  // indices, then parameters
@@ -182,6 +190,11 @@ class Reader {
   std::vector<std::string> parameter_order_;
   std::unordered_map<std::string, ParameterState> parameters_;
   int parameter_depth_ = 0;
+  struct Varied {
+    std::string name, text;
+    bool from_command_line = false;
+  };
+  std::optional<Varied> varied_;  // as it was read
   std::string active_parameter_;
   std::vector<Series> series_;
   std::unordered_map<std::string, int> series_names_;

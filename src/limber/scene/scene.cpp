@@ -189,7 +189,7 @@ void read_scene(Reader& reader, const Node& written) {
   const bool parameters_good = read_heading(reader, heading);
   const Node* expanded = expand_repeats(reader, written, parameters_good);
   if (!expanded) return;
-  const Node& root = *expanded;
+  const Node& root = *(reader.root = expanded);
   reader.remember("scene", "", root, root.mark, path);
   const Fields scene(reader, root, ObjectType::scene, path, root.mark);
   read_materials(scene);
@@ -266,6 +266,31 @@ std::vector<Diagnostic> Places::of(const ModelError& error) const {
 
 std::vector<Diagnostic> locate(const Scene& scene, const ModelError& error) {
   return Places(scene).of(error);
+}
+
+Variations::Variations(const Scene& scene)
+    : data_(std::make_shared<PlacesData>(normalize_text(scene.sources.front().text), scene.file,
+                                         scene.options, std::filesystem::path(), &scene.sources)) {}
+
+std::optional<elastic::ModelNumbers> Variations::with(const std::string& name, const std::string& text) {
+  Reader& reader = data_->reader;
+  if (!reader.root || !reader.has_parameter(name)) return {};
+  for (const std::string& user : reader.users_of(name))
+    if (user != "materials" && user != "sections" && user != "loads" && user != "gravity") return {};
+  reader.vary(name, text);
+  ModelParts& parts = reader.parts;
+  parts.materials.clear(), parts.sections.clear(), parts.point_loads.clear();
+  parts.distributed_loads.clear();
+  reader.material_names.clear(), reader.section_names.clear();
+  const Path path;
+  const Fields scene(reader, *reader.root, ObjectType::scene, path, reader.root->mark);
+  read_materials(scene);
+  read_sections(scene);
+  read_loads(scene);
+  if (!reader.diagnostics.empty()) throw SceneError(std::exchange(reader.diagnostics, {}));
+  return elastic::ModelNumbers{std::move(parts.materials), std::move(parts.sections),
+                               std::move(parts.point_loads), std::move(parts.distributed_loads),
+                               parts.gravity};
 }
 
 std::string to_string(const Diagnostic& d) {

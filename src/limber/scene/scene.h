@@ -4,11 +4,13 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "limber/elastic/number_rates.h"
 #include "limber/model/model.h"
 #include "limber/sim/options.h"
 #include "limber/sim/run.h"
@@ -85,6 +87,18 @@ class Places {
   std::shared_ptr<const PlacesData> data_;
 };
 std::vector<Diagnostic> locate(const Scene& scene, const ModelError& error);  // the same, for one
+
+// A scene with a parameter a little different, without reading all of it again.
+class Variations {
+ public:
+  explicit Variations(const Scene& scene);
+  // What the parameter has a say in; nothing where that is more than numbers of materials, sections, loads
+  // and gravity. `text`: its value, as written in a scene. Throws SceneError where the value is wrong.
+  std::optional<elastic::ModelNumbers> with(const std::string& name, const std::string& text);
+
+ private:
+  std::shared_ptr<PlacesData> data_;
+};
 
 std::string schema_json();         // JSON Schema (draft 7) for editors, from the table of keys
 std::string reference_markdown();  // docs/scene.md, from the same table

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <optional>
+#include <set>
 #include <stdexcept>
 
 #include "limber/articulated/static_sensitivity.h"
@@ -18,11 +20,28 @@ class StaticGradient::Way {
   // Observes both sides.
   virtual void look(const Model& up, const Model& down, double delta, result::Snapshot& at_up,
                     result::Snapshot& at_down) = 0;
+  // … of rests that numbers of these rates move, `turn` apart; delta: of the parameter, then of the rests.
+  virtual void look(const elastic::NumberRates& rates, double turn, double& delta, result::Snapshot& at_up,
+                    result::Snapshot& at_down) = 0;
   result::Layout layout;
+  std::vector<char> places;  // columns that tell where things stand
   result::Snapshot rest;
 };
 
 namespace {
+
+// What follows from places alone, whatever the numbers are.
+std::vector<char> columns_of_places(const Model& model, const result::Layout& layout) {
+  std::set<std::string> names;
+  for (const Probe& p : model.probes())
+    if (p.told() == Told::pose || p.quantity == Quantity::joint_position ||
+        p.quantity == Quantity::spring_length)
+      names.insert(p.name);
+  std::vector<char> out;
+  for (const auto& s : layout.scalars)  // with a component behind the name, or none
+    out.push_back(names.contains(s.name) || names.contains(s.name.substr(0, s.name.rfind('.'))));
+  return out;
+}
 
 void require_found(const result::SolveReport& report) {
   if (!report.ok()) throw StaticFailure(report.message);
@@ -45,7 +64,15 @@ class ArticulatedGradient : public StaticGradient::Way {
     require_found(found.report);
     articulated::observe(system_, state, workspace, rest, &found);
     layout = system_.layout();
+    places = columns_of_places(system_.model(), layout);
     sensitivity_.emplace(system_, state, statics);
+    work_.emplace(sensitivity_->workspace_of(system_));
+  }
+  void look(const elastic::NumberRates& rates, double turn, double& delta, result::Snapshot& at_up,
+            result::Snapshot& at_down) override {
+    const auto moved = sensitivity_->move(rates, turn, delta);
+    articulated::put_places(system_, moved.up, *work_, at_up);
+    articulated::put_places(system_, moved.down, *work_, at_down);
   }
   void look(const Model& up, const Model& down, double delta, result::Snapshot& at_up,
             result::Snapshot& at_down) override {
@@ -60,6 +87,7 @@ class ArticulatedGradient : public StaticGradient::Way {
   articulated::Options run_;
   articulated::System system_;
   std::optional<articulated::StaticSensitivity> sensitivity_;
+  std::optional<articulated::Workspace> work_;
 };
 
 class ChainGradient : public StaticGradient::Way {
@@ -79,7 +107,14 @@ class ChainGradient : public StaticGradient::Way {
     solver.newton(found, last, report);
     chain::observe(system_, solver, found, rest);
     layout = system_.layout();
+    places = columns_of_places(system_.model(), layout);
     sensitivity_.emplace(system_, found);
+  }
+  void look(const elastic::NumberRates& rates, double turn, double& delta, result::Snapshot& at_up,
+            result::Snapshot& at_down) override {
+    const auto moved = sensitivity_->move(rates, turn, delta);
+    chain::observe_places(system_, sensitivity_->with_numbers(rates, delta), moved.up, at_up);
+    chain::observe_places(system_, sensitivity_->with_numbers(rates, -delta), moved.down, at_down);
   }
   void look(const Model& up, const Model& down, double delta, result::Snapshot& at_up,
             result::Snapshot& at_down) override {
@@ -105,7 +140,8 @@ class ChainGradient : public StaticGradient::Way {
 
 }  // namespace
 
-StaticGradient::StaticGradient(const Model& model, const RunOptions& run, const StaticOptions& options) {
+StaticGradient::StaticGradient(const Model& model, const RunOptions& run, const StaticOptions& options)
+    : time_(options.time) {
   const Method method = static_method(model, run, options).method;
   if (options.error > 0 || options.estimate)
     throw std::invalid_argument(
@@ -132,6 +168,16 @@ std::vector<double> StaticGradient::derivative(const Model& up, const Model& dow
     throw std::invalid_argument("the parameter changes what is probed: there is no gradient");
   std::vector<double> out(a.scalars.size());
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = (a.scalars[i] - b.scalars[i]) / (2 * delta);
+  return out;
+}
+
+std::vector<double> StaticGradient::derivative(const elastic::NumberRates& rates, double delta) {
+  constexpr double turn = 1e-5;  // [rad] errors are its square, and rounding over it
+  result::Snapshot a, b;
+  way_->look(rates, turn, delta, a, b);
+  std::vector<double> out(a.scalars.size(), std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (way_->places[i]) out[i] = (a.scalars[i] - b.scalars[i]) / (2 * delta);
   return out;
 }
 

@@ -5,12 +5,14 @@
 //   delta
 //
 // Implicit differentiation: articulated/static_sensitivity.h, chain/static_sensitivity.h. A parameter takes
-// two compilations, two evaluations of forces at a fixed place and one solve; no search.
+// two compilations, two evaluations of forces at a fixed place and one solve; no search. One that changes
+// numbers alone (elastic/number_rates.h) takes no compilation.
 #pragma once
 
 #include <memory>
 #include <vector>
 
+#include "limber/elastic/number_rates.h"
 #include "limber/sim/equilibrium.h"
 
 namespace limber::sim {
@@ -28,11 +30,16 @@ class StaticGradient {
   // (scalars of the layout) per unit of the parameter. Throws std::invalid_argument where the parameter
   // changes more than numbers.
   std::vector<double> derivative(const Model& up, const Model& down, double delta);
+  // The same by rates of numbers, for less: of columns that tell where things stand; NaN of all others.
+  // `delta`: of the parameter.
+  std::vector<double> derivative(const elastic::NumberRates& rates, double delta);
+  double time() const { return time_; }  // [s] whose loads act
 
   class Way;  // of a method
 
  private:
   std::unique_ptr<Way> way_;
+  double time_ = 0;
 };
 
 }  // namespace limber::sim
