@@ -22,33 +22,53 @@ class _Numbers:
     """Parameters and keys of a scene as numbers, and the scene with others in their place."""
 
     def __init__(self, scene: Scene) -> None:
-        self._scene = scene
+        self.scene = scene
         self._parameters = scene.parameters
+
+    def is_parameter(self, name: str) -> bool:
+        """Else it is a key."""
+        return name in self._parameters
+
+    def with_parameters(self, keys: Sequence[str]) -> tuple[Scene, dict[str, str]]:
+        """The scene with parameters in the place of keys of its materials, sections and loads, and their names."""
+        out, names = self.scene.with_(), {}
+        for i, key in enumerate(keys):
+            if not key.startswith(("materials.", "sections.", "loads.", "gravity")):
+                continue
+            value, unit = self._value(key)
+            names[key] = f"limber_key_{i}"
+            out["parameters"] = {**(out.get("parameters") or {}), names[key]: f"{value!r} {unit}".strip()}
+            out.set({key: f"={names[key]}"})
+        return out, names
+
+    def step(self, name: str) -> tuple[float, str, float]:
+        """Its value, the unit, and a little more of it."""
+        value, unit = self._value(name)
+        return value, unit, _STEP * abs(value) if value else 1e-6
 
     def sides(self, name: str) -> tuple[_limber.CompiledScene, _limber.CompiledScene, float]:
         """The scene with a little more and a little less of it, and how much that is, in SI."""
-        value, unit = self._value(name)
-        delta = _STEP * abs(value) if value else 1e-6
+        value, unit, delta = self.step(name)
         if name in self._parameters:
             up_text, down_text = f"{value + delta!r} {unit}".strip(), f"{value - delta!r} {unit}".strip()
-            return self._scene._compile_with(name, up_text), self._scene._compile_with(name, down_text), delta
+            return self.scene._compile_with(name, up_text), self.scene._compile_with(name, down_text), delta
         up, down = self._with(name, value + delta, unit), self._with(name, value - delta, unit)
         return up._compile(), down._compile(), delta
 
     def _value(self, name: str) -> tuple[float, str]:
         if name in self._parameters:
             return self._parameters[name].value, self._parameters[name].unit
-        at, key = _paths.find(self._scene._open(), name)
+        at, key = _paths.find(self.scene._open(), name)
         text = at[key]
         if isinstance(text, bool) or not isinstance(text, (int, float, str)):
             raise ValueError(f'"{name}" is no number')
         try:
-            return _limber.evaluate(self._scene._compile(), str(text).lstrip("="))
+            return _limber.evaluate(self.scene._compile(), str(text).lstrip("="))
         except ValueError as e:
             raise ValueError(f'"{name}": {e}') from None
 
     def _with(self, name: str, value: float, unit: str) -> Scene:
-        return self._scene.with_({name: f"{value!r} {unit}" if unit else float(value)})
+        return self.scene.with_({name: f"{value!r} {unit}" if unit else float(value)})
 
 
 class Derivatives:
@@ -59,12 +79,42 @@ class Derivatives:
         self._of = _limber.StaticGradient(scene._compile(), run, statics)
         self.columns = Columns(self._of.columns)
         self._known: dict[str, Floats] = {}
+        # Scene and parameter by which a name is varied. Keys have a scene apart: what stood there counts no more in it.
+        self._varied: dict[str, tuple[_limber.Variations, str]] = {}
+        self._variations: _limber.Variations | None = None
 
-    def by(self, name: str) -> Floats:
-        """Of every column, by a parameter or a key of the scene, in SI."""
+    def prepare(self, names: Sequence[str]) -> None:
+        """What is to be asked: keys are made parameters, so that they can be varied as such."""
+        new = [n for n in names if n not in self._varied and n not in self._known]
+        parameters = [n for n in new if self._numbers.is_parameter(n)]
+        if parameters and self._variations is None:
+            self._variations = _limber.Variations(self._numbers.scene._compile())
+        for name in parameters:
+            assert self._variations is not None
+            self._varied[name] = (self._variations, name)
+        try:
+            scene, keys = self._numbers.with_parameters([n for n in new if not self._numbers.is_parameter(n)])
+            if keys:
+                of = _limber.Variations(scene._compile())
+                self._varied.update({key: (of, parameter) for key, parameter in keys.items()})
+        except ValueError:  # a key that takes no expression: by() tells
+            pass
+
+    def short(self, name: str) -> Floats | None:
+        """Of the columns that tell where things stand, NaN of others, without reading the scene anew; None where the
+        parameter or key changes more than numbers of materials, sections and loads."""
+        if name not in self._varied:
+            return None
+        return self._of.by_parameter(*self._varied[name], *self._numbers.step(name))
+
+    def by(self, name: str, columns: Sequence[int]) -> Floats:
+        """Of these columns, by a parameter or a key of the scene, in SI."""
         if name not in self._known:
+            found = self.short(name)
+            self._known[name] = np.full(len(self._of.columns), np.nan) if found is None else found
+        if np.isnan(self._known[name][columns]).any():
             self._known[name] = self._of.derivative(*self._numbers.sides(name))
-        return self._known[name]
+        return self._known[name][columns]
 
 
 class Sensitivity:
@@ -167,7 +217,8 @@ def matrix(of: Derivatives, outputs: Sequence[str], wrt: Sequence[str]) -> Float
     for output in outputs:
         found = of.columns.find(output)
         rows += [found] if isinstance(found, int) else found
+    of.prepare(wrt)
     out = np.empty((len(rows), len(wrt)))
     for k, name in enumerate(wrt):
-        out[:, k] = of.by(name)[rows]
+        out[:, k] = of.by(name, rows)
     return out

@@ -682,6 +682,11 @@ def compare(scene: CompiledScene, options: dict, kind: str, time: float) -> Comp
 def reduce(scene: CompiledScene, options: dict) -> bytes:
     """The bytes of a .rom file."""
 
+class Variations:
+    """A scene whose parameters are a little different."""
+
+    def __init__(self, scene: CompiledScene) -> None: ...
+
 class StaticGradient:
     """Derivatives of a rest; limber.Equilibrium.gradient is what people use."""
 
@@ -696,6 +701,11 @@ class StaticGradient:
     def derivative(self, up: CompiledScene, down: CompiledScene, delta: float) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]:
         """
         Of every column, by the parameter in which two scenes differ by plus and minus delta.
+        """
+
+    def by_parameter(self, variations: Variations, name: str, value: float, unit: str, delta: float) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)] | None:
+        """
+        The same of the parameter with a value of that unit, for less: of columns that tell where things stand, NaN of others. None where it changes more than numbers of materials, sections and loads.
         """
 
 class RunGradient:

@@ -1,6 +1,7 @@
 // Derivatives of rests and runs (sim/static_gradient.h, sim/run_gradient.h), and what a text of a scene is
 // worth.
 #include <fmt/format.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -27,6 +28,20 @@ namespace nb = nanobind;
 
 namespace {
 
+// A scene whose parameters are a little different, for one thread at a time.
+class Variations {
+ public:
+  explicit Variations(ScenePtr scene) : of_(scene->scene) {}
+  std::optional<elastic::ModelNumbers> with(const std::string& name, const std::string& text) {
+    const std::lock_guard turn(mutex_);
+    return of_.with(name, text);
+  }
+
+ private:
+  std::mutex mutex_;
+  scene::Variations of_;
+};
+
 class Gradient {
  public:
   Gradient(ScenePtr scene, const nb::dict& run, const nb::dict& statics) : scene_(std::move(scene)) {
@@ -47,10 +62,30 @@ class Gradient {
     return out;
   }
   Array1 values() const { return array_of(of_->rest().scalars); }
+  // By a parameter with a value of `unit` of a scene that is this one; NaN of columns that hang on more than
+  // places, nothing where the scene has to be read anew.
+  std::optional<Array1> by_parameter(Variations& of, const std::string& name, double value,
+                                     const std::string& unit, double delta) {
+    if (!std::isfinite(delta) || delta == 0)
+      throw std::invalid_argument("delta: expected a number that is not zero");
+    const auto text = [&](double x) { return fmt::format("{:.17g} {}", x, unit); };
+    std::optional<std::vector<double>> found = computing([&]() -> std::optional<std::vector<double>> {
+      const std::lock_guard turn(mutex_);
+      const auto up = of.with(name, text(value + delta));
+      if (!up) return {};
+      const auto down = of.with(name, text(value - delta));
+      const auto rates = elastic::rates_between(scene_->scene.model, *up, *down, delta, of_->time());
+      if (!rates) return {};
+      return of_->derivative(*rates, delta);
+    });
+    if (!found) return {};
+    return array_of(std::move(*found));
+  }
   Array1 derivative(ScenePtr up, ScenePtr down, double delta) {
     if (!std::isfinite(delta) || delta == 0)
       throw std::invalid_argument("delta: expected a number that is not zero");
     return array_of(computing([&] {
+      const std::lock_guard turn(mutex_);
       return with_places(up->scene,
                          [&] { return of_->derivative(up->scene.model, down->scene.model, delta); });
     }));
@@ -58,6 +93,7 @@ class Gradient {
 
  private:
   ScenePtr scene_;
+  std::mutex mutex_;
   std::optional<sim::StaticGradient> of_;
 };
 
@@ -134,6 +170,8 @@ std::pair<double, std::string> evaluate(const CompiledScene& s, const std::strin
 }  // namespace
 
 void bind_gradient(nb::module_& m) {
+  nb::class_<Variations>(m, "Variations", "A scene whose parameters are a little different.")
+      .def(nb::init<ScenePtr>(), nb::arg("scene"));
   nb::class_<Gradient>(m, "StaticGradient",
                        "Derivatives of a rest; limber.Equilibrium.gradient is what people use.")
       .def(nb::init<ScenePtr, const nb::dict&, const nb::dict&>(), nb::arg("scene"), nb::arg("options"),
@@ -141,7 +179,11 @@ void bind_gradient(nb::module_& m) {
       .def_prop_ro("columns", &Gradient::columns)
       .def_prop_ro("values", &Gradient::values, nb::rv_policy::automatic)
       .def("derivative", &Gradient::derivative, nb::arg("up"), nb::arg("down"), nb::arg("delta"),
-           "Of every column, by the parameter in which two scenes differ by plus and minus delta.");
+           "Of every column, by the parameter in which two scenes differ by plus and minus delta.")
+      .def("by_parameter", &Gradient::by_parameter, nb::arg("variations"), nb::arg("name"), nb::arg("value"), nb::arg("unit"),
+           nb::arg("delta"), nb::rv_policy::automatic,
+           "The same of the parameter with a value of that unit, for less: of columns that tell where things "
+           "stand, NaN of others. None where it changes more than numbers of materials, sections and loads.");
   nb::class_<RunGradient>(m, "RunGradient", "Derivatives of a run; limber.Run.gradient is what people use.")
       .def(nb::init<ScenePtr, const nb::dict&>(), nb::arg("scene"), nb::arg("options"))
       .def_prop_ro("columns", &RunGradient::columns)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import limber
+from limber import _gradient
 
 
 def differences(scene: limber.Scene, output: str, name: str, method: str | None, relative: float = 1e-4) -> Any:
@@ -126,6 +127,86 @@ def test_where_there_is_none(arm: str) -> None:
     )
     with pytest.raises(ValueError, match="leans"):
         ball.static().gradient("ball.position.z", wrt=["mass"])
+
+
+def held_scene(planar: bool, section: dict[str, Any]) -> limber.Scene:
+    """An arch of two beams that is held at both ends, so that it stretches, with a dead and a following load."""
+    beam = {"material": "steel", "section": "blade", "elements": 6, "planar": planar}
+    return limber.Scene(
+        {
+            "parameters": {"E": "70 GPa", "rho": "2700 kg/m3", "size": 2e-3, "double": "=2*size", "pull": 3.0, "g": 9.81, "k": 40.0},
+            "gravity": [0, 0, "=-g"],
+            "materials": {"steel": {"E": "=E", "nu": 0.3, "density": "=rho"}},
+            "sections": {"blade": section},
+            "beams": {
+                "left": {"path": [[0, 0, 0], [0.3, 0, 0.1]], **beam},
+                "right": {"from": "left.tip", "path": [[0, 0, 0], [0.3, 0, -0.05]], **beam},
+            },
+            "ties": {"foot": {"on": "right.tip", "type": "fixed" if not planar else "revolute", "axis": [0, 1, 0]}},
+            "springs": {"s": {"between": ["left.tip", {"on": "world", "at": [0.3, 0, 0.4]}], "stiffness": "=k", "rest_length": 0.1}},
+            "loads": {"crown": {"on": "left.tip", "force": ["=pull/3", 0, "=-pull"]}, "push": {"on": "left.tip", "force": [0, 0, -0.2], "follows": True}},
+            "probes": ["left.tip.position", "right.tip.position", "left.tip.rotation", "s.length"],
+        }
+    )  # fmt: skip
+
+
+SECTIONS: list[dict[str, Any]] = [
+    {"rectangle": {"width": "=5*size", "height": "=size"}},
+    {"tube": {"outer": "=double", "inner": "=size"}},
+    {"ellipse": {"a": "=3*size", "b": "=size"}},
+]
+
+
+@pytest.mark.parametrize("method", ["chain", "articulated"])
+@pytest.mark.parametrize("planar", [False, True])
+@pytest.mark.parametrize("kind", range(len(SECTIONS)))
+def test_numbers_are_as_whole_scenes(method: str, planar: bool, kind: int) -> None:
+    """What materials, sections, dead loads and weight change is found without reading and compiling scenes: it has to
+    be what these say."""
+    scene = held_scene(planar, SECTIONS[kind])
+    of = _gradient.Derivatives(scene, {}, {"method": method})
+    names = [n for n in scene["parameters"] if n not in ("k", "double")]
+    keys = ["materials.steel.E", "sections.blade." + next(iter(SECTIONS[kind])) + "." + list(next(iter(SECTIONS[kind].values())))[0]]
+    of.prepare([*names, *keys, "loads.crown.force.2"])
+    for name in [*names, *keys, "loads.crown.force.2"]:
+        short = of.short(name)
+        assert short is not None, name
+        told = ~np.isnan(short)
+        assert told.sum() >= 10  # 4 probes
+        whole = of._of.derivative(*of._numbers.sides(name))
+        # Beside 1e-6 of the vector: rests end at 1e-14 of their moments, and the long way divides that by its step.
+        floor = 1e-14 / of._numbers.step(name)[2] + 1e-6 * np.abs(whole[told]).max()
+        assert short[told] == pytest.approx(whole[told], rel=1e-6, abs=floor), name
+    of.prepare(["k"])
+    assert of.short("k") is None
+    wanted = differences(scene, "left.tip.position", "size", method)
+    assert scene.static(method=method).gradient("left.tip.position", ["size"])[:, 0] == pytest.approx(
+        wanted, rel=1e-6, abs=2e-6 * np.linalg.norm(wanted)
+    )
+
+
+def test_what_is_more_than_numbers_is_read_anew() -> None:
+    def short(change: Any, name: str) -> Any:
+        scene = held_scene(False, SECTIONS[0])
+        change(scene)
+        of = _gradient.Derivatives(scene, {}, {"method": "articulated"})
+        of.prepare([name])
+        return of.short(name)
+
+    def path(scene: limber.Scene) -> None:  # through another parameter
+        scene["beams"]["left"]["path"][1] = ["=150*size", 0, 0.1]
+
+    def body(scene: limber.Scene) -> None:  # it weighs what the material does
+        scene["bodies"] = {"b": {"sphere": 0.01, "material": "steel"}}
+        scene["joints"] = {"j": {"type": "fixed", "child": "b", "at": [0, 0, 0]}}
+
+    def follower(scene: limber.Scene) -> None:
+        scene["loads"]["push"]["force"] = [0, 0, "=-pull/15"]
+
+    assert short(lambda scene: None, "size") is not None
+    assert short(path, "size") is None and short(path, "E") is not None
+    assert short(body, "rho") is None and short(body, "E") is not None
+    assert short(follower, "pull") is None
 
 
 def test_fifty_parameters_at_once() -> None:
