@@ -131,8 +131,6 @@ KNOWN = [
      "run: {time: 0.02, step: 1 ms, from: static}\n", "velocity", "at rest has no velocities"),
     ("adaptive", "run", arm(more="events:\n  fast: {when: {reads: energy.kinetic, above: 1 J}, stop: true}\n") + PLAIN,
      "fast: {when", "does not tell"),
-    ("thread", "run", beam(more="contact: {friction: 0.5, planes: [{at: [0, 0, -1]}]}\n")
-     + "run: {time: 0.02, step: 1 ms, from: static}\n", "contact", "contact"),
 ]
 for number, (method, command, text, key, word) in enumerate(KNOWN):
     file = FOLDER / f"known{number}.yaml"

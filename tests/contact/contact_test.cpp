@@ -5,9 +5,9 @@
 #include <set>
 
 #include "limber/contact/box_tree.h"
-#include "limber/contact/cone_solver.h"
 #include "limber/contact/segments.h"
 #include "limber/contact/solid.h"
+#include "limber/contact/sparse_cone.h"
 #include "random.h"
 
 namespace limber::contact {
@@ -122,17 +122,17 @@ TEST(Cone, SticksAndSlidesAsCoulombSays) {
   const double w = 1e-4, mu = 0.5;  // weight 10 N: a fall of w·10 without the floor
   const double sticking[4] = {-w * 10, w * 3, w * 2, 0}, sliding[4] = {-w * 10, w * 6, w * 8, 0};
   double lambda[4] = {};
-  ConeSolver().solve(block_on_floor(W, sticking, &mu, w), 1e-15, 100, lambda);
+  SparseCone().solve(block_on_floor(W, sticking, &mu, w), 1e-15, 100, lambda);
   EXPECT_NEAR(lambda[0], 10, 1e-9);
   EXPECT_NEAR(lambda[1], -3, 1e-9);
   EXPECT_NEAR(lambda[2], -2, 1e-9);
   std::fill_n(lambda, 4, 0.0);
-  ConeSolver().solve(block_on_floor(W, sliding, &mu, w), 1e-15, 100, lambda);
+  SparseCone().solve(block_on_floor(W, sliding, &mu, w), 1e-15, 100, lambda);
   EXPECT_NEAR(lambda[0], 10, 1e-9);
   EXPECT_NEAR(lambda[1], -5 * 0.6, 1e-9);  // μN against the slip
   EXPECT_NEAR(lambda[2], -5 * 0.8, 1e-9);
   const double lifted[4] = {w, w, 0, 0};
-  ConeSolver().solve(block_on_floor(W, lifted, &mu, w), 1e-15, 100, lambda);
+  SparseCone().solve(block_on_floor(W, lifted, &mu, w), 1e-15, 100, lambda);
   EXPECT_EQ(lambda[0], 0);
   EXPECT_EQ(lambda[1], 0);
 }

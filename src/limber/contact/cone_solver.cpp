@@ -8,10 +8,6 @@
 namespace limber::contact {
 namespace {
 
-constexpr int sweeps_between = 3;  // before a guess is solved
-constexpr int most_unknowns = 256;
-constexpr double soft = 1e-7;  // of a contact's own motion, added to it: contacts that say the same agree
-
 // u = free_c + Σ W_cb λ_b
 inline __attribute__((always_inline)) void motion(const ConeProblem& p, int c, const double* lambda,
                                                   double* u) {
@@ -48,7 +44,7 @@ inline __attribute__((always_inline)) double update(const ConeProblem& p, int c,
   return change;
 }
 
-LIMBER_KERNEL double sweep(const ConeProblem& p, double* lambda) {
+LIMBER_KERNEL double sweep_kernel(const ConeProblem& p, double* lambda) {
   double change = 0;
   for (int c = 0; c < p.contacts; ++c) change = std::max(change, update(p, c, lambda));
   return change;
@@ -85,60 +81,8 @@ LIMBER_KERNEL bool gauss(int n, int stride, double* a, double* b) {
 
 }  // namespace
 
-// Sticking: no gap, no slip. Sliding: no gap, λ_t = μ λ_n along the present λ_t. Open: no force.
-bool ConeSolver::jump(const ConeProblem& p, double* lambda) {
-  row_.assign(static_cast<std::size_t>(p.contacts), -1);
-  sliding_.assign(static_cast<std::size_t>(p.contacts), 0);
-  int n = 0;
-  for (int c = 0; c < p.contacts; ++c) {
-    const double* x = lambda + 4 * c;
-    if (!(x[0] > 0)) continue;
-    const double limit = p.friction[c] * x[0];
-    sliding_[c] = x[1] * x[1] + x[2] * x[2] >= 0.9999 * limit * limit;
-    row_[c] = n;
-    n += sliding_[c] ? 1 : 3;
-  }
-  if (n == 0 || n > most_unknowns) return false;
-  const int stride = (n + 3) / 4 * 4;
-  matrix_.assign(static_cast<std::size_t>(n) * stride, 0.0);
-  rhs_.assign(static_cast<std::size_t>(n), 0.0);
-  const ContactMatrix& W = *p.W;
-  for (int c = 0; c < p.contacts; ++c) {
-    if (row_[c] < 0) continue;
-    const int rows = sliding_[c] ? 1 : 3;
-    for (int i = 0; i < rows; ++i) rhs_[row_[c] + i] = -p.free[4 * c + i];
-    for (int e = W.start[c]; e < W.start[c + 1]; ++e) {
-      const int b = W.columns[e];
-      if (row_[b] < 0) continue;
-      const double *v = W.values.data() + 16 * static_cast<std::size_t>(e), *x = lambda + 4 * b;
-      for (int i = 0; i < rows; ++i) {
-        double* to = matrix_.data() + static_cast<std::size_t>(row_[c] + i) * stride + row_[b];
-        if (sliding_[b]) {
-          to[0] = v[i] + (v[4 + i] * x[1] + v[8 + i] * x[2]) / x[0];
-        } else {
-          for (int k = 0; k < 3; ++k) to[k] = v[4 * k + i];
-        }
-        if (b == c) to[i] += soft * v[5 * i];
-      }
-    }
-  }
-  if (!gauss(n, stride, matrix_.data(), rhs_.data())) return false;
-  for (int c = 0; c < p.contacts; ++c) {
-    double* x = lambda + 4 * c;
-    if (row_[c] < 0) continue;
-    const double* y = rhs_.data() + row_[c];
-    const double before = x[0];
-    x[0] = std::max(0.0, y[0]);
-    if (sliding_[c]) {
-      x[1] *= x[0] / before, x[2] *= x[0] / before;
-      continue;
-    }
-    const double size = std::sqrt(y[1] * y[1] + y[2] * y[2]), limit = p.friction[c] * x[0];
-    const double cut = size > limit ? limit / size : 1;
-    x[1] = cut * y[1], x[2] = cut * y[2];
-  }
-  return true;
-}
+double sweep_contacts(const ConeProblem& p, double* lambda) { return sweep_kernel(p, lambda); }
+void contact_motion(const ConeProblem& p, int c, const double* lambda, double* u) { motion(p, c, lambda, u); }
 
 // x = out − Σ γ Δout with the γ that makes |f − Σ γ Δf| least.
 void ConeSolver::extrapolate(const ConeProblem& p, double* lambda) {
@@ -202,7 +146,7 @@ ConeReport ConeSolver::solve_many(const ConeProblem& p, double tolerance, int ma
   while (report.sweeps < max_sweeps) {
     before_.assign(lambda, lambda + size);
     ++report.sweeps;
-    report.change = sweep(p, lambda);
+    report.change = sweep_contacts(p, lambda);
     if (report.change <= tolerance) return report;
     if (report.sweeps == 1 || report.change < best) {
       best = report.change;
@@ -222,36 +166,6 @@ ConeReport ConeSolver::solve_many(const ConeProblem& p, double tolerance, int ma
     extrapolate(p, lambda);
   }
   std::copy(best_.begin(), best_.end(), lambda);
-  return report;
-}
-
-ConeReport ConeSolver::solve(const ConeProblem& p, double tolerance, int max_sweeps, double* lambda) {
-  ConeReport report;
-  const auto size = 4 * static_cast<std::size_t>(p.contacts);
-  int wait = sweeps_between;
-  while (report.sweeps < max_sweeps) {
-    for (int k = 0; k < wait && report.sweeps < max_sweeps; ++k) {
-      ++report.sweeps;
-      report.change = sweep(p, lambda);
-      if (report.change <= tolerance) return report;
-    }
-    kept_.assign(lambda, lambda + size);
-    if (!jump(p, lambda)) continue;
-    ++report.solves, ++report.sweeps;
-    const double after = sweep(p, lambda);
-    if (after <= tolerance) {
-      report.change = after;
-      return report;
-    }
-    // A guess that leads away is taken back, and the next one waits longer.
-    if (!(after < 2 * report.change)) {
-      std::copy(kept_.begin(), kept_.end(), lambda);
-      wait = std::min(2 * wait, 24);
-    } else {
-      report.change = after;
-      wait = sweeps_between - 1;
-    }
-  }
   return report;
 }
 

@@ -4,10 +4,6 @@
 //
 // by projected Gauss–Seidel over contacts: the normal force, then both tangents onto the disk. W = J A⁻¹ Jᵀ,
 // the motion that forces give, comes in blocks of one contact by another; those that are zero are left out.
-//
-// Where contacts move each other strongly (a stiff thread in a knot) that alone needs hundreds of sweeps. So
-// after a few of them every contact is taken as open, sticking or sliding as it stands, and the equations of
-// that guess are solved at once (Silcowitz, Niebe, Erleben 2010); what comes closer is kept.
 #pragma once
 
 #include <vector>
@@ -35,12 +31,16 @@ struct ConeReport {
   double change = 0;  // of the last sweep: largest change of a gap or slip [m]
 };
 
+// One sweep over all contacts; returns the largest change of a gap or slip [m].
+double sweep_contacts(const ConeProblem& problem, double* lambda);
+// u (4) of a contact: its gap and slips with the forces λ.
+void contact_motion(const ConeProblem& problem, int contact, const double* lambda, double* u);
+
 class ConeSolver {
  public:
-  // Improves `lambda` (contacts x 4) until no gap changes by more than `tolerance` [m] in a sweep.
-  ConeReport solve(const ConeProblem& problem, double tolerance, int max_sweeps, double* lambda);
-  // The same for thousands of contacts: no equations at once, but sweeps that are extrapolated from the last
-  // few (Anderson 1965; Walker, Ni 2011), projected onto the cones and taken back where that leads away.
+  // Improves `lambda` (contacts x 4) until no gap changes by more than `tolerance` [m] in a sweep. Sweeps are
+  // extrapolated from the last few (Anderson 1965; Walker, Ni 2011), projected onto the cones and taken back
+  // where that leads away.
   ConeReport solve_many(const ConeProblem& problem, double tolerance, int max_sweeps, double* lambda);
 
  private:
@@ -52,12 +52,6 @@ class ConeSolver {
   std::vector<double> before_, after_;         // λ of the last sweep: what went in, what came out
   std::vector<double> out_[depth], f_[depth];  // differences of what came out, and of the changes
   std::vector<double> last_out_, last_f_, best_;
-  bool jump(const ConeProblem& problem, double* lambda);
-
-  std::vector<int> row_;                // (contacts) of the matrix; −1: open
-  std::vector<unsigned char> sliding_;  // (contacts)
-  std::vector<double> matrix_, rhs_;    // of the guess, rows padded to four
-  std::vector<double> kept_;            // λ before it
 };
 
 }  // namespace limber::contact

@@ -444,15 +444,15 @@ const Feature table[] = {
      of_changes(m, out, [](const Change& c) { return c.kind == Change::Kind::material; }); }},
   {"new section of a beam", "y......", [](const Model& m, Places& out) {
      of_changes(m, out, [](const Change& c) { return c.kind == Change::Kind::section; }); }},
-  {"contact", ".yyy.y.", [](const Model& m, Places& out) {
+  {"contact", ".yyyyy.", [](const Model& m, Places& out) {
      if (m.contact()) out.push_back({"contact", "", ""}); }},
   {"restitution of contact", ".yo..y.", [](const Model& m, Places& out) {
      if (m.contact() && m.contact()->restitution > 0) out.push_back({"contact", "", "restitution"}); }},
-  {"how two frictions make one, other than by the root of the product", ".yyy.y.", [](const Model& m, Places& out) {
+  {"how two frictions make one, other than by the root of the product", ".yyyyy.", [](const Model& m, Places& out) {
      if (m.contact() && m.contact()->combine != Combine::geometric) out.push_back({"contact", "", "combine"}); }},
   {"friction of a pair of bodies", ".yy..y.", [](const Model& m, Places& out) {
      of_pairs(m, out, [](const SurfacePair& p) { return p.terms.friction && !names_beam(p) && !names_kind(p); }); }},
-  {"friction of a pair with a beam", ".yyy...", [](const Model& m, Places& out) {
+  {"friction of a pair with a beam", ".yyyy..", [](const Model& m, Places& out) {
      of_pairs(m, out, [](const SurfacePair& p) { return p.terms.friction && names_beam(p) && !names_kind(p); }); }},
   {"pair of surfaces", ".yy....", [](const Model& m, Places& out) { of_pairs(m, out, names_kind); }},
   {"restitution of a pair", ".yo....", [](const Model& m, Places& out) {
@@ -475,7 +475,7 @@ const Feature table[] = {
      of_surfaces(m, out, [](const TouchTerms& t) { return t.stiffness.has_value(); }); }},
   {"damping of a surface that gives", ".yo....", [](const Model& m, Places& out) {
      of_surfaces(m, out, [](const TouchTerms& t) { return t.damping.value_or(0) > 0; }); }},
-  {"threads that do not touch each other", "...y.o.", [](const Model& m, Places& out) {
+  {"threads that do not touch each other", "...yyo.", [](const Model& m, Places& out) {
      if (m.contact() && !m.contact()->self) out.push_back({"contact", "", "self"}); }},
 
   {"probe of the position or rotation of a place", "yyyyyyy", of_probes<Told::pose>, Told::pose},
@@ -501,7 +501,7 @@ const Feature table[] = {
   {"probe of a rider", ".yy....", of_probes<Told::rider>, Told::rider},
   {"probe of a section: tension, curvature, twist, moment, torque", "yyyyy..", of_probes<Told::section>, Told::section},
   {"probe of the force in a section", "yyy....", of_probes<Told::section_force>, Told::section_force},
-  {"probe of contact: count, overlap", ".yyy.y.", of_probes<Told::contact>, Told::contact},
+  {"probe of contact: count, overlap", ".yyyyy.", of_probes<Told::contact>, Told::contact},
   {"probe of what touches a body: force, slip, places, depth", ".yy....", of_probes<Told::touch>, Told::touch},
 };
 // clang-format on

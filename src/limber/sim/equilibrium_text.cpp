@@ -68,6 +68,9 @@ std::vector<Statement> describe(const Equilibrium& e) {
       fmt::format("{} iterations, {:.1e} of the acting forces left over{}", e.report.iterations, e.residual,
                   closed ? fmt::format(", loops and ties open by {:.1e} of the size", e.gap) : ""));
   say("stability", stability_text(e));
+  if (e.stability.pushes > 0)
+    say("contact",
+        "it leans on something: of the rests that friction allows, the one on the way from its start");
   for (const Statement& snap : e.snap) out.push_back(snap);
   if (e.snap.empty())
     for (const chain::StabilityLoss& lost : e.stability.lost) out.push_back(describe(lost));

@@ -76,7 +76,7 @@ Equilibrium find_by_thread(const Model& model, const RunOptions& run, const Stat
   e.residual = r.residual;
   e.load_steps = options.load_steps.value_or(1);
   e.joints = static_cast<std::size_t>(state.node_count()), e.dofs = 12 * e.joints;
-  e.stability.negative = r.negative;
+  e.stability.negative = r.negative, e.stability.pushes = r.pushes;
   e.stability.counted = run.thread.solver == thread::Solver::direct;
   if (!e.ok()) return e;
   e.energy = r.energy;
@@ -84,6 +84,8 @@ Equilibrium find_by_thread(const Model& model, const RunOptions& run, const Stat
   take_beams(model, system, before, state, w, e);
   for (const thread::Reaction& x : thread::reactions(system, state, w, options.load))
     e.reactions.push_back({x.name, x.root ? "root" : "clamp", x.at, x.force, x.moment, {}});
+  for (const thread::ContactForce& c : thread::contact_forces(system, state, w))
+    e.reactions.push_back({c.on + " on " + c.by, "contact", c.at, c.force, Vec3::Zero(), {}});
   take_roots(model, system, state, w, e);
   for (const auto& [name, length, tension] : thread::spring_tensions(system, state, w))
     e.springs.push_back({name, length, tension});

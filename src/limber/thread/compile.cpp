@@ -499,6 +499,24 @@ void SystemData::poses(double t, std::vector<Pose>& X_WB) const {
   }
 }
 
+namespace {
+
+// At the start: what is pushed apart is told, what nothing could push apart is refused.
+void tell_overlap(SystemData& s, const State& start, WorkspaceData& w) {
+  bool crossed = false;
+  const std::string text = overlap_text(s, start, w, &crossed);
+  if (text.empty()) return;
+  if (crossed)
+    throw ModelError({Problem{"scene", "", "contact",
+                              "at the start " + text +
+                                  ": one runs through the other, and nothing says to which "
+                                  "side it belongs"}});
+  s.warning += (s.warning.empty() ? "" : "\n") + ("at the start " + text) +
+               ": they are pushed apart, at most a fifth of it a step";
+}
+
+}  // namespace
+
 System compile(const Model& model, const Options& options) {
   auto data = std::make_shared<SystemData>(model);
   SystemData& s = *data;
@@ -528,8 +546,7 @@ System compile(const Model& model, const Options& options) {
   Workspace w(system);
   const State start = system.rest();
   s.energy0 = energy(system, start, w).total();
-  if (const std::string text = s.contact ? overlap_at_start(s, start, w.data()) : ""; !text.empty())
-    s.warning += (s.warning.empty() ? "" : "\n") + text;
+  if (s.contact) tell_overlap(s, start, w.data());
   return system;
 }
 

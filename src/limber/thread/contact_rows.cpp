@@ -194,8 +194,9 @@ LIMBER_INLINE bool feel(const TouchBlocks& r, const TouchField& f, int top, cons
   return some;
 }
 
-constexpr double tolerance = 1e-4;  // of the radius: of gaps and slips
-constexpr int at_once = 4;          // contacts that are coupled with the others
+constexpr double tolerance = 1e-9;  // of the largest gap or slip without forces
+constexpr int most_sweeps = 300;
+constexpr int at_once = 4;  // contacts that are coupled with the others
 
 // W of two contacts by rows of four (a's); false if they do not meet.
 LIMBER_INLINE bool couple(const TouchBlocks& ra, const TouchField& fa, const TouchBlocks& rb,
@@ -378,6 +379,17 @@ void take_work(ContactWork& c, const double* delta) {
   }
 }
 
+// Of the largest force.
+double outside_of_cones(const ContactWork& c) {
+  double most = 0, largest = 0;
+  for (std::size_t k = 0; k < c.touches.size(); ++k) {
+    const double* x = c.lambda.data() + 4 * k;
+    most = std::max({most, -x[0], std::sqrt(x[1] * x[1] + x[2] * x[2]) - c.friction[k] * x[0]});
+    largest = std::max({largest, std::abs(x[0]), std::abs(x[1]), std::abs(x[2])});
+  }
+  return largest > 0 ? most / largest : 0;
+}
+
 // W of all contacts.
 void couple_all(WorkspaceData& w) {
   ContactWork& c = w.contact;
@@ -436,9 +448,13 @@ void solve_forces(const SystemData& s, int nodes, WorkspaceData& w) {
   if (hold_solids(s, nodes, w)) return take_work(c, w.delta.data());
   couple_all(w);
   const contact::ConeProblem problem{m, &c.W, c.free.data(), c.friction.data()};
-  const auto report = c.solver.solve(problem, tolerance * s.smallest_radius, 120, c.lambda.data());
+  double largest = 0;
+  for (const double x : c.free) largest = std::max(largest, std::abs(x));
+  const auto report = c.solver.solve(problem, tolerance * largest, most_sweeps, c.lambda.data());
   c.sweeps += report.sweeps;
   c.solves += report.solves;
+  c.residual = largest > 0 ? report.change / largest : 0;
+  c.cone_violation = outside_of_cones(c);
   move(nodes, w);
   take_work(c, w.delta.data());
 }

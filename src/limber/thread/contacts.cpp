@@ -26,7 +26,13 @@ constexpr double too_deep = 0.015;  // … that divides the step
 constexpr double flat =
     0.001;  // of the radius: a place between two ends that is no more closer than this is left out
 constexpr double noted_overlap = 0.05;  // of the smallest radius: more than this at the start is told
-constexpr double recovery = 0.2;        // of an overlap at the beginning is taken back in a step
+constexpr double recovery = 0.2;        // of an overlap at the beginning is taken back in a step,
+constexpr double gentle = 0.02;         // and of the radius at most: what pushes apart gives speed
+// Square of the sine between two threads: below, they are side by side; from the second on they cross.
+constexpr double along_below = 0.25, across_from = 0.75;
+constexpr double plainly = 1e-3;        // cosine between a strand and the way to the other
+constexpr double crossed_at = 0.9;      // of the sum of radii: deeper, and no side is that of a strand
+constexpr double farthest_step = 0.95;  // of the smallest radius, that a step moves where something may touch
 
 double turn_between(const double* e, int slot) {
   const Eigen::Map<const Vec3> a(e + 12 * slot + 3), b(e + 12 * (slot + 1) + 3), x(e + 12 * slot),
@@ -220,23 +226,27 @@ Curve curve(const double* e, int slot, double l, double xi) {
 }
 
 // From the closest places of two capsules to those of the midlines within them: Newton on the squared
-// distance. Strands side by side keep the middle of where they run together.
-void refine(const double* e, const WorkspaceData& w, const Capsule& a, const Capsule& b, double& xa,
-            double& xb) {
-  for (int i = 0; i < 2; ++i) {
+// distance. Strands side by side keep the middle of where they run together. Returns the square of the sine
+// between the strands, about.
+double refine(const double* e, const WorkspaceData& w, const Capsule& a, const Capsule& b, double& xa,
+              double& xb) {
+  double across = 0;
+  for (int i = 0; i < 4; ++i) {
     const Curve p = curve(e, a.slot, w.length[a.slot], xa), q = curve(e, b.slot, w.length[b.slot], xb);
     const Vec3 d = p.x - q.x;
     const double ga = d.dot(p.d), gb = -d.dot(q.d), hab = -p.d.dot(q.d);
     const double aa = p.d.squaredNorm(), bb = q.d.squaredNorm();
+    if (i == 0) across = 1 - hab * hab / (aa * bb);
     const double haa = std::max(aa + d.dot(p.dd), 0.2 * aa), hbb = std::max(bb - d.dot(q.dd), 0.2 * bb);
     const double det = haa * hbb - hab * hab;
-    if (!(det > 0.1 * haa * hbb)) return;
+    if (!(det > 0.1 * haa * hbb)) break;
     const double ya = std::clamp(xa - (hbb * ga - hab * gb) / det, a.xi0, a.xi1);
     // Where one is at an end of its capsule, the other follows.
     const double yb = std::clamp(xb - (gb + hab * (ya - xa)) / hbb, b.xi0, b.xi1);
     xa = std::clamp(xa - (ga + hab * (yb - xb)) / haa, a.xi0, a.xi1);
     xb = yb;
   }
+  return across;
 }
 
 struct Finder {
@@ -247,6 +257,7 @@ struct Finder {
   bool first_pass;
   double deepest = 0;  // overlap beyond what was there at the beginning, of the sum of radii
   double whole = 0;    // overlap, of the sum of radii
+  double overlap = 0;  // of the thickness of the thinner one
 
   double place(const Capsule& c, double s_) const { return c.xi0 + s_ * (c.xi1 - c.xi0); }
 
@@ -256,7 +267,8 @@ struct Finder {
   void add(Touch t, const Vec3& apart, double reach, double start_gap) {
     tangents(t.n, t.t1, t.t2);
     const double gap = t.n.dot(apart) - reach;
-    const double back = start_gap < 0 ? (1 - recovery) * start_gap : 0;
+    const double radius = s.threads[w.thread_of[t.a.slot]].rod.radius;
+    const double back = start_gap < 0 ? std::min(start_gap + gentle * radius, (1 - recovery) * start_gap) : 0;
     // Overlaps that passes leave must not add up: the more there was, the less may come. What they allow and
     // what is taken back meet at 0.01.
     const double share = std::clamp(1 + start_gap / (0.02 * reach), 0.25, 1.0);
@@ -272,23 +284,45 @@ struct Finder {
     w.contact.touches.push_back(t);
   }
 
+  // Whether strands that cross are closer in the capsule before i than at i's beginning, and plainly so: then
+  // that one has the place. At its own end it leaves the place to this one.
+  bool closer_before(int i, int k, double xi, double xk) const {
+    const ContactWork& c = w.contact;
+    const Capsule &a = c.capsules[i], &b = c.capsules[k];
+    if (xi > a.xi0 || i == 0 || c.capsules[i - 1].thread != a.thread || c.capsules[i - 1].last) return false;
+    if (neighbours(s, c.capsules[i - 1], b)) return false;
+    const Curve p = curve(now, a.slot, w.length[a.slot], xi), q = curve(now, b.slot, w.length[b.slot], xk);
+    const Vec3 d = p.x - q.x;
+    return d.dot(p.d) > plainly * d.norm() * p.d.norm();
+  }
+
   void pair(int i, int k) {
     ContactWork& c = w.contact;
     const Capsule &a = c.capsules[i], &b = c.capsules[k];
     const double reach = radius_of(s, a) + radius_of(s, b);
     const contact::SegmentPair end = contact::closest(c.p1[i], c.q1[i], c.p1[k], c.q1[k]);
     const double within = reach * (first_pass ? 1 + close : 1 - 0.5 * allowed);
-    if (end.distance > within + a.off + b.off) return;
+    if (end.distance > (first_pass ? within : reach) + a.off + b.off) return;
     double xa = end.s >= 1 ? a.xi1 : place(a, end.s), xb = end.t >= 1 ? b.xi1 : place(b, end.t);
-    // Later passes look for the deepest place. The contacts that carry a knot stay where the capsules put
-    // them: places that follow every small motion kept it from coming to rest.
-    if (!first_pass) refine(now, w, a, b, xa, xb);
+    // Threads that cross touch where their midlines are closest, which moves evenly along either of them.
+    // Where strands run side by side, and in a knot, the contacts that carry stay where the capsules put
+    // them: places that follow every small motion kept them from coming to rest. Later passes look for the
+    // deepest place.
+    const double chord_a = xa, chord_b = xb, across = refine(now, w, a, b, xa, xb);
+    if (first_pass) {
+      const double share = a.thread == b.thread
+                               ? 0
+                               : std::clamp((across - along_below) / (across_from - along_below), 0.0, 1.0);
+      if (share > 0.5 && (closer_before(i, k, xa, xb) || closer_before(k, i, xb, xa))) return;
+      xa = chord_a + share * (xa - chord_a), xb = chord_b + share * (xb - chord_b);
+    }
     if (shared(a, xa) || shared(b, xb)) return;
     const Vec3 apart =
         midline_point(now, a.slot, w.length[a.slot], xa) - midline_point(now, b.slot, w.length[b.slot], xb);
     const Vec3 before = midline_point(state.e.data(), a.slot, w.length[a.slot], xa) -
                         midline_point(state.e.data(), b.slot, w.length[b.slot], xb);
     const double far = apart.norm();
+    overlap = std::max(overlap, (reach - far) / (2 * std::min(radius_of(s, a), radius_of(s, b))));
     if (far > within) return;
     Touch t;
     // The side on which the strands were decides, not the one to which a long motion would carry them.
@@ -306,7 +340,7 @@ struct Finder {
     const Capsule& a = c.capsules[i];
     const double r = radius_of(s, a), within = r * (first_pass ? 1 + close : 1 - 0.5 * allowed);
     const contact::SegmentTouch end = contact::closest(c.solids1[k], c.p1[i], c.q1[i]);
-    if (end.distance.value > within + a.off) return;
+    if (end.distance.value > (first_pass ? within : r) + a.off) return;
     solid_at(a, k, a.xi0, within);
     const double ends = std::min(contact::distance(c.solids1[k], c.p1[i]).value,
                                  contact::distance(c.solids1[k], c.q1[i]).value);
@@ -319,6 +353,7 @@ struct Finder {
     const double r = radius_of(s, a);
     const Vec3 x = midline_point(now, a.slot, w.length[a.slot], xa);
     const contact::Distance d = contact::distance(c.solids1[k], x);
+    overlap = std::max(overlap, (r - d.value) / (2 * r));
     if (d.value > within) return;
     const Vec3 x0 = midline_point(state.e.data(), a.slot, w.length[a.slot], xa);
     const contact::Distance d0 = contact::distance(c.solids0[k], x0);
@@ -422,13 +457,28 @@ void prepare_contacts(const SystemData& s, const State& state, double h, Workspa
   double fastest = 0;
   for (int j = 0; j < state.node_count(); ++j)
     fastest = std::max(fastest, Eigen::Map<const Vec3>(state.v.data() + 12 * j).squaredNorm());
+  double way = std::sqrt(fastest) * h;
   for (std::size_t k = 0; k < c.solids0.size(); ++k)
-    fastest = std::max(fastest, (c.solids1[k].X_WG.p - c.solids0[k].X_WG.p).squaredNorm() / (h * h));
-  c.bound = std::min(0.95 * s.smallest_radius, 1.5 * std::sqrt(fastest) * h + 0.1 * s.smallest_radius);
-  make_pairs(s, c.bound, c);
+    way = std::max(way, farthest(c.solids0[k].X_WG, c.solids1[k].X_WG, s.solids[k].reach));
+  look_within(s, 1.5 * way + 0.1 * s.smallest_radius, c);
   take_last(s, state, w, c);
   c.touches.clear();
   c.friction_work = c.solid_work = 0;
+  c.residual = c.cone_violation = c.overlap = 0;
+}
+
+void look_within(const SystemData& s, double bound, ContactWork& c) {
+  c.bound = bound;
+  make_pairs(s, bound, c);
+  const double most = farthest_step * s.smallest_radius;
+  if (c.pairs.empty() || bound <= most) return;
+  c.bound = most;
+  make_pairs(s, most, c);
+}
+
+bool nothing_near(const SystemData& s, const State& state, double h, WorkspaceData& w) {
+  prepare_contacts(s, state, h, w);
+  return w.contact.pairs.empty() && state.touch.empty();
 }
 
 bool resolve_contacts(const SystemData& s, const State& state, WorkspaceData& w) {
@@ -436,6 +486,7 @@ bool resolve_contacts(const SystemData& s, const State& state, WorkspaceData& w)
   const int nodes = state.node_count();
   c.touches.clear();
   c.friction_work = c.solid_work = 0;
+  c.residual = c.cone_violation = 0;
   std::copy_n(w.delta.begin(), 12 * nodes, c.free_motion.begin());
   // Contacts are looked for where the last forces lead, which is close to where the step ends.
   bool predicted = !c.last.empty();
@@ -455,11 +506,7 @@ bool resolve_contacts(const SystemData& s, const State& state, WorkspaceData& w)
     for (std::size_t i = 0; i < c.p1.size(); ++i)
       moved = std::max({moved, (c.p1[i] - c.p0[i]).squaredNorm(), (c.q1[i] - c.q0[i]).squaredNorm()});
     if (!(moved <= c.bound * c.bound)) {
-      if (pass == 0 && c.bound < 0.95 * s.smallest_radius) {
-        // Look again, as far as a step may go at all.
-        c.bound = 0.95 * s.smallest_radius;
-        make_pairs(s, c.bound, c);
-      }
+      if (pass == 0) look_within(s, 1.1 * std::sqrt(moved), c);
       if (!(moved <= c.bound * c.bound)) return false;
     }
     const int known = static_cast<int>(c.touches.size());
@@ -477,11 +524,34 @@ bool resolve_contacts(const SystemData& s, const State& state, WorkspaceData& w)
     if (done || pass == most_passes) {
       c.touches.resize(static_cast<std::size_t>(known));
       remember(c);
-      return done || finder.whole < too_deep;
+      c.overlap = std::max(0.0, finder.overlap);
+      return (done || finder.whole < too_deep) && c.residual <= c.worst_taken;
     }
     add_rows(s, known, w);
     solve_forces(s, nodes, w);
     ++c.passes;
+  }
+}
+
+void add_contact_forces(const SystemData& s, const State& state, WorkspaceData& w, double* out) {
+  ContactWork& c = w.contact;
+  s.poses(state.t, c.X1);
+  place_solids(s, c.X1, c.solids1);
+  take_last(s, state, w, c);
+  place_last(s, state.e.data(), w);
+  for (std::size_t k = 0; k < c.last.size(); ++k) {
+    const Touch& t = c.last_touches[k];
+    const Vec3& force = c.last[k].force;
+    const Vec3 along = force - force.dot(t.n) * t.n;
+    for (const auto& [side, sign] : {std::pair{&t.a, 1.0}, std::pair{&t.b, -1.0}})
+      for (int n = 0; side->slot >= 0 && n < 2; ++n)
+        for (int i = 0; i < 3; ++i) {
+          double* to = out + 12 * (side->slot + n) + i;
+          to[0] += sign * side->line[2 * n] * force[i];
+          to[3] += sign * side->line[2 * n + 1] * force[i];
+          to[6] += sign * side->section[2 * n] * along[i];
+          to[9] += sign * side->section[2 * n + 1] * along[i];
+        }
   }
 }
 
@@ -494,8 +564,8 @@ Overlap deepest_overlap(const SystemData& s, const State& state, const double* e
   place_solids(s, w.X_WB, c.solids1);
   make_pairs(s, 0, c);
   Overlap deepest;
-  const auto note = [&](double depth, int thread, int other) {
-    if (depth > deepest.depth) deepest = {depth, thread, other};
+  const auto note = [&](double depth, int thread, int other, const Vec3& at) {
+    if (depth > deepest.depth) deepest = {depth, thread, other, at};
   };
   for (const auto& [i, k] : c.pairs) {
     const Capsule& a = c.capsules[i];
@@ -503,7 +573,7 @@ Overlap deepest_overlap(const SystemData& s, const State& state, const double* e
     if (k < 0) {
       const contact::SegmentTouch d = contact::closest(c.solids0[-1 - k], c.p0[i], c.q0[i]);
       const Vec3 x = midline_point(e, a.slot, w.length[a.slot], a.xi0 + d.s * (a.xi1 - a.xi0));
-      note(r - contact::distance(c.solids0[-1 - k], x).value, a.thread, k);
+      note(r - contact::distance(c.solids0[-1 - k], x).value, a.thread, k, x);
       continue;
     }
     const Capsule& b = c.capsules[k];
@@ -512,21 +582,26 @@ Overlap deepest_overlap(const SystemData& s, const State& state, const double* e
     refine(e, w, a, b, xa, xb);
     const Vec3 x = midline_point(e, a.slot, w.length[a.slot], xa),
                y = midline_point(e, b.slot, w.length[b.slot], xb);
-    note(r + radius_of(s, b) - (x - y).norm(), a.thread, b.thread);
+    note(r + radius_of(s, b) - (x - y).norm(), a.thread, b.thread, x);
   }
   return deepest;
 }
 
-std::string overlap_at_start(const SystemData& s, const State& state, WorkspaceData& w) {
+std::string overlap_text(const SystemData& s, const State& state, WorkspaceData& w, bool* crossed) {
   s.poses(state.t, w.X_WB);
   const Overlap found = deepest_overlap(s, state, state.e.data(), w);
   if (!(found.depth > noted_overlap * s.smallest_radius)) return "";
   const int body = found.other < 0 ? s.solids[-1 - found.other].body : -1;
-  const std::string other = found.other >= 0 ? "\"" + s.threads[found.other].name + "\""
-                            : body >= 0      ? "\"" + s.model.bodies()[body].name + "\""
-                                             : "a plane";
-  return fmt::format("at the start \"{}\" overlaps {} by {:.3g} m: it is pushed out, a fifth of it a step",
-                     s.threads[found.thread].name, other, found.depth);
+  const std::string other = found.other == found.thread ? "itself"
+                            : found.other >= 0          ? "\"" + s.threads[found.other].name + "\""
+                            : body >= 0                 ? "\"" + s.model.bodies()[body].name + "\""
+                                                        : "a plane";
+  if (crossed != nullptr && found.other >= 0)
+    *crossed =
+        found.depth > crossed_at * (s.threads[found.thread].rod.radius + s.threads[found.other].rod.radius);
+  return fmt::format("\"{}\" overlaps {} by {:.3g} m at ({:.4g}, {:.4g}, {:.4g}) m",
+                     s.threads[found.thread].name, other, found.depth, found.at.x(), found.at.y(),
+                     found.at.z());
 }
 
 }  // namespace limber::thread

@@ -231,6 +231,7 @@ std::vector<Reaction> reactions(const System& system, const State& state, Worksp
   WorkspaceData& w = workspace.data();
   energy_now(s, state, w);
   external_forces(s, state, state.e.data(), state.t, load, 0, false, w);
+  if (s.contact) add_contact_forces(s, state, w, w.external.data());
   std::copy_n(w.elements.g.begin(), 12 * state.node_count(), w.scratch.begin());
   if (s.options.element == Element::log) to_world(w, state.node_count(), w.scratch.data(), w.scratch.data());
   std::vector<Reaction> out;
@@ -247,6 +248,24 @@ std::vector<Reaction> reactions(const System& system, const State& state, Worksp
     const int last = state.first[fix.thread + 1] - 1;
     if (!r.root) r.name += fmt::format("@{:.4g}", static_cast<double>(fix.place) / state.place[last]);
     out.push_back(std::move(r));
+  }
+  return out;
+}
+
+std::vector<ContactForce> contact_forces(const System& system, const State& state, Workspace& workspace) {
+  const SystemData& s = system.data();
+  WorkspaceData& w = workspace.data();
+  std::vector<ContactForce> out;
+  if (!s.contact) return out;
+  set_mesh(s, state, w);
+  take_last(s, state, w, w.contact);
+  for (const LastTouch& t : w.contact.last) {
+    const int body = t.b < 0 ? s.solids[-1 - t.b].body : -1;
+    out.push_back({s.threads[w.thread_of[t.a]].name,
+                   t.b >= 0    ? s.threads[w.thread_of[t.b]].name
+                   : body >= 0 ? s.model.bodies()[body].name
+                               : "world",
+                   midline_point(state.e.data(), t.a, w.length[t.a], t.xi_a), t.force});
   }
   return out;
 }

@@ -5,8 +5,9 @@
 // the slip that is left, next to nothing. Every contact is taken as open, sticking or sliding as the last
 // forces have it (a sliding one pushes with μ λ_n of before), all equations are solved at once, and the guess
 // is corrected by what comes out: what pulls opens, what overlaps sticks, what is beyond the cone slides,
-// what slides with its force sticks. Where that does not settle, W and its iteration (contact_rows.cpp) find
-// the forces.
+// what slides with its force sticks. Then the forces act by themselves, λ̂, and the springs only add to them
+// what is still missing, λ = λ̂ − k u, with the same factor: each time a hundred-thousandth of u is left.
+// Where that does not settle, W and its iteration (contact_rows.cpp) find the forces.
 #include <algorithm>
 #include <cmath>
 
@@ -19,6 +20,8 @@ constexpr int most_guesses = 10;
 constexpr double stiff = 1e5;  // of a contact that holds, against its node
 constexpr double sliding_force =
     1e-3;  // of the friction of one that slides: change that needs no other solution
+constexpr double left_over = 1e-10;  // of the largest motion without forces
+constexpr int most_refinements = 6;
 
 // D += k yᵀy and the like of `rows` rows of twelve.
 LIMBER_KERNEL void add_springs(int rows, double k, const double* y, const double* z, double* to) {
@@ -50,6 +53,7 @@ struct Guess {
                     : x[1] * x[1] + x[2] * x[2] >= 0.9999 * limit * limit ? TouchHold::slides
                                                                           : TouchHold::sticks;
     }
+    c().pushed.assign(c().touches.size() * 4, 0.0);
   }
 
   // Of a contact, by its nodes' own stiffness.
@@ -66,10 +70,13 @@ struct Guess {
   }
 
   // The whole motion with the contacts as they are taken, into w.delta.
-  bool solve() const {
+  // `again`: with the factor at hand.
+  bool solve(bool again = false) const {
     ElementArrays& a = w.elements;
-    std::copy_n(c().D.begin(), 144 * nodes, a.D.begin());
-    std::copy_n(c().O.begin(), 144 * nodes, a.O.begin());
+    if (!again) {
+      std::copy_n(c().D.begin(), 144 * nodes, a.D.begin());
+      std::copy_n(c().O.begin(), 144 * nodes, a.O.begin());
+    }
     std::copy_n(w.rhs.begin(), 12 * nodes, w.delta.begin());
     for (std::size_t k = 0; k < c().touches.size(); ++k) {
       if (c().held[k] == TouchHold::open) continue;
@@ -77,8 +84,10 @@ struct Guess {
       const double stiffness = c().stiffness[k];
       const int rows = c().held[k] == TouchHold::sticks ? 3 : 1;
       double push[3];
-      for (int i = 0; i < 3; ++i) push[i] = i < rows ? -stiffness * left_open(k, i) : c().lambda[4 * k + i];
+      for (int i = 0; i < 3; ++i)
+        push[i] = i < rows ? c().pushed[4 * k + i] - stiffness * left_open(k, i) : c().lambda[4 * k + i];
       add_touch_force(r, push, w.delta.data());
+      if (again) continue;
       double own[2][36];
       for (int n = 0; n < 2; ++n) unit_forces(r, n, own[n]);
       const auto at = [&](Numbers& x) { return x.data() + 144 * static_cast<std::ptrdiff_t>(r.node[0]); };
@@ -87,9 +96,47 @@ struct Guess {
       add_springs(rows, stiffness, own[1], own[1], at(a.D) + 144);
       add_springs(rows, stiffness, own[0], own[1], at(a.O));
     }
-    if (w.solver.factor(nodes, w.solver.top(), a.D.data(), a.O.data()) >= 0) return false;
+    if (!again && w.solver.factor(nodes, w.solver.top(), a.D.data(), a.O.data()) >= 0) return false;
     w.solver.solve(w.delta.data());
     return true;
+  }
+
+  // What contacts are off the law, of the largest motion without forces: gaps and slips that are left, and
+  // how far a force that slides has turned, by its own mobility.
+  double off() const {
+    double most = 0, largest = 0;
+    for (std::size_t k = 0; k < c().touches.size(); ++k) {
+      for (int i = 0; i < 3; ++i) largest = std::max(largest, std::abs(c().free[4 * k + i]));
+      if (c().held[k] == TouchHold::open) continue;
+      const double *x = c().lambda.data() + 4 * k, *y = c().pushed.data() + 4 * k;
+      const double missing = (x[0] - y[0]) / c().stiffness[k];
+      most = std::max(most, std::abs(missing));
+      for (int i = 1; i < 3; ++i)
+        most = std::max(
+            most, std::abs(x[i] - y[i]) * (c().held[k] == TouchHold::sticks ? 1 : stiff) / c().stiffness[k]);
+    }
+    return largest > 0 ? most / largest : 0;
+  }
+
+  // The forces that were found act, and springs add what is missing, as long as that comes closer and every
+  // contact stays as it was taken.
+  void refine() const {
+    const auto n = static_cast<std::ptrdiff_t>(c().pushed.size());
+    c().residual = off();
+    for (int i = 0; c().residual > left_over && i < most_refinements; ++i) {
+      std::copy_n(c().lambda.begin(), n, c().pushed.begin());
+      std::copy_n(w.delta.begin(), 12 * nodes, c().shift.begin());
+      solve(true);
+      const bool same = right();
+      const double now = same ? off() : INFINITY;
+      if (now < 0.9 * c().residual) {
+        c().residual = now;
+        continue;
+      }
+      std::copy_n(c().pushed.begin(), n, c().lambda.begin());
+      std::copy_n(c().shift.begin(), 12 * nodes, w.delta.begin());
+      return;
+    }
   }
 
   static bool acts(const TouchRows& r, int n) {
@@ -117,7 +164,7 @@ struct Guess {
       return false;
     }
     const double stiffness = c().stiffness[k];
-    x[0] = -stiffness * u[0];
+    x[0] = c().pushed[4 * k] - stiffness * u[0];
     if (!(x[0] >= 0)) {
       held = TouchHold::open;
       x[0] = x[1] = x[2] = 0;
@@ -125,7 +172,7 @@ struct Guess {
     }
     const double limit = c().friction[k] * x[0];
     if (held == TouchHold::sticks) {
-      x[1] = -stiffness * u[1], x[2] = -stiffness * u[2];
+      for (int i = 1; i < 3; ++i) x[i] = c().pushed[4 * k + i] - stiffness * u[i];
       const double size = std::sqrt(x[1] * x[1] + x[2] * x[2]);
       if (size <= limit) return true;
       held = TouchHold::slides;
@@ -142,7 +189,7 @@ struct Guess {
                  y2 = slip > tolerance ? -limit * u[2] / slip : limit * x[2] / size;
     const bool near =
         std::abs(y1 - x[1]) <= sliding_force * limit && std::abs(y2 - x[2]) <= sliding_force * limit;
-    if (!near) x[1] = y1, x[2] = y2;
+    x[1] = y1, x[2] = y2;
     return near;
   }
 };
@@ -167,7 +214,11 @@ bool hold_solids(const SystemData& s, int nodes, WorkspaceData& w) {
   for (int i = 0; i < most_guesses; ++i) {
     ++c.solves;
     if (!guess.solve()) break;
-    if (guess.right()) return true;
+    if (guess.right()) {
+      guess.refine();
+      c.cone_violation = 0;
+      return true;
+    }
   }
   // W is that of the step's own matrix.
   std::copy(c.first_forces.begin(), c.first_forces.end(), c.lambda.begin());

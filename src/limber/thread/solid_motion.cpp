@@ -15,11 +15,6 @@ namespace {
 constexpr double share = 0.9;  // of the smallest radius, that may be gone in a step
 constexpr int most_rounds = 20;
 
-// No point of a solid goes farther from one pose to the other.
-double farthest(const Pose& from, const Pose& to, double reach) {
-  return (to.p - from.p).norm() + reach * math::so3_log(from.R.transpose() * to.R).norm();
-}
-
 // Where threads can be within the step; between its nodes an element bulges by less than its length.
 contact::Bounds room_of(const SystemData& s, const State& state, const WorkspaceData& w, double moved) {
   contact::Bounds room{Vec3::Constant(INFINITY), Vec3::Constant(-INFINITY)};
@@ -56,6 +51,10 @@ double way_of_solids(const SystemData& s, const State& state, double h, double f
 }
 
 }  // namespace
+
+double farthest(const Pose& from, const Pose& to, double reach) {
+  return (to.p - from.p).norm() + reach * math::so3_log(from.R.transpose() * to.R).norm();
+}
 
 double reach_of(const contact::Geometry& geometry) {
   const contact::Bounds b = contact::bounds({geometry, Pose{}});

@@ -5,19 +5,12 @@
 #include <algorithm>
 #include <optional>
 
+#include "limber/thread/static_contact.h"
 #include "limber/thread/static_relaxation.h"
 #include "limber/thread/static_search.h"
 
 namespace limber::thread {
 namespace {
-
-// Forces of contact are those of a step: here what overlaps would be called a rest.
-void refuse_contact(const SystemData& s) {
-  if (!s.contact || (s.solids.empty() && !s.self_contact)) return;
-  throw ModelError({Problem{"scene", "", "contact",
-                            "statics of threads knows no contact: a run with damping (`damping`, "
-                            "`air_damping`) finds where they come to rest"}});
-}
 
 // Under a share of the load, from w.e. What the search along arcs gives up (a thread that is pressed into the
 // walls of a mesh far too coarse for it) is left to the relaxation.
@@ -47,6 +40,11 @@ bool rest_on_mesh(const SystemData& s, State& state, WorkspaceData& w, const Sta
     search.emplace(s, state, w, options, out);
   for (int k = 1; k <= load_steps; ++k) {
     const double load = options.load * k / load_steps;
+    if (s.contact) {
+      if (!settle_touching(s, state, load, out)) return false;
+      if (!state.touch.empty()) continue;
+      std::copy_n(state.e.begin(), state.e.size(), w.e.begin());  // nothing touches: as without contact
+    }
     if (rest_under(s, state, w, options, load, search ? &*search : nullptr, out)) continue;
     const std::string why = search ? search->why() : "";
     out.report.status = result::Status::not_converged;
@@ -56,7 +54,7 @@ bool rest_on_mesh(const SystemData& s, State& state, WorkspaceData& w, const Sta
         out.report.total_iterations, 100 * load, why.empty() ? "" : " (" + why + ")", out.residual);
     return false;
   }
-  std::copy_n(w.e.begin(), state.e.size(), state.e.begin());
+  if (state.touch.empty()) std::copy_n(w.e.begin(), state.e.size(), state.e.begin());
   std::fill(state.v.begin(), state.v.end(), 0.0);
   state.e_before = state.e;
   state.v_before = state.v;
@@ -77,7 +75,6 @@ StaticResult solve_static(const System& system, State& state, Workspace& workspa
                           const StaticOptions& options) {
   const SystemData& s = system.data();
   WorkspaceData& w = workspace.data();
-  refuse_contact(s);
   StaticResult out;
   const State before = state;
   make_cuts(s, state, w);

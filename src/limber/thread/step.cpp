@@ -15,6 +15,7 @@
 #include <limits>
 
 #include "limber/math/stop.h"
+#include "limber/result/warnings.h"
 #include "limber/thread/stepper.h"
 
 namespace limber::thread {
@@ -27,6 +28,9 @@ constexpr double enough_given = 2e-4;
 constexpr int most_iterations = 12;
 constexpr int most_switches = 4;          // iterations in which a spring may go slack or taut
 constexpr double least_part = 1.0 / 256;  // of a step that is divided
+// Residuals of contact forces: more is no answer, and the step is divided so far for it; then that much is
+// taken.
+constexpr double no_answer = 1e-3, divided_for_forces = 0.2, worst_answer = 0.1;
 constexpr double least_planned =
     1e-4;  // of a step whose parts are as short as the motion asks: beyond that it stalls
 
@@ -146,6 +150,15 @@ bool Stepper::calmly(double h) {
 
 // Whether anything would at the end of a step that did not look for contacts.
 bool Stepper::overlaps() {
+  double moved = 0;
+  for (int j = 0; j < state.node_count(); ++j)
+    moved = std::max(
+        moved, (Eigen::Map<const Vec3>(w.e.data() + 12 * j) - Eigen::Map<const Vec3>(state.e.data() + 12 * j))
+                   .norm());
+  if (moved > w.contact.bound) {  // farther than was looked: as a step with contact, if something is there
+    look_within(s, 1.1 * moved, w.contact);
+    return !w.contact.pairs.empty();
+  }
   if (w.contact.pairs.empty()) return false;
   return deepest_overlap(s, state, w.e.data(), w).depth > 0;
 }
@@ -204,6 +217,11 @@ void Stepper::finish_contacts() {
   state.dissipated += c.friction_work;
   state.work += c.solid_work;
   c.active = static_cast<int>(state.touch.size()) / LastTouch::size;
+  report.contact_residual = std::max(report.contact_residual, c.residual);
+  report.cone_violation = std::max(report.cone_violation, c.cone_violation);
+  report.contact_overlap = std::max(report.contact_overlap, c.overlap);
+  if (c.residual > no_answer)
+    result::add_warning(report, "contact forces of a step did not converge: the report tells their residual");
 }
 
 // A step of size h, in as many parts as it takes. A part that fails leaves the state as it was and is
@@ -211,6 +229,7 @@ void Stepper::finish_contacts() {
 bool Stepper::divided(double h) {
   double left = h, part = h;
   while (left > 1e-12 * h) {
+    w.contact.worst_taken = part > h * divided_for_forces ? no_answer : worst_answer;
     if (advance(std::min(part, left))) {
       left -= std::min(part, left);
       part *= 2;
@@ -231,7 +250,8 @@ void Stepper::keep_start() {
   started = true;
 }
 
-// With contact a step is at most `substep`, and nothing moves farther than a radius. `left` is to be gone.
+// Where something may touch a step is at most `substep`, and nothing moves farther than a radius. `left` is
+// to be gone.
 double Stepper::longest(double left) const {
   if (!s.contact) return std::numeric_limits<double>::infinity();
   double fastest = 0;
@@ -242,7 +262,10 @@ double Stepper::longest(double left) const {
   fastest = std::sqrt(fastest);
   const double reach = 0.8 * s.smallest_radius;
   const double limit = fastest * s.options.substep > reach ? reach / fastest : s.options.substep;
-  return std::min(limit, longest_beside_solids(s, state, std::min(limit, left), fastest, w));
+  if (limit >= left) return std::min(limit, longest_beside_solids(s, state, left, fastest, w));
+  if (longest_beside_solids(s, state, left, fastest, w) >= left && nothing_near(s, state, left, w))
+    return left;
+  return longest_beside_solids(s, state, limit, fastest, w);
 }
 
 result::SolveReport step(const System& system, State& state, Workspace& workspace, double h) {
@@ -293,11 +316,10 @@ result::SolveReport step(const System& system, State& state, Workspace& workspac
       go_back();
       report.status = result::Status::not_converged;
       report.time = state.t;
-      report.message = fmt::format(
-          "the step at t = {:.6g} s did not converge, divided into {:.0f}; a shorter step or a finer mesh "
-          "may "
-          "help",
-          state.t, 1 / least_part);
+      const std::string deep = s.contact ? overlap_text(s, state, w) : "";
+      report.message = fmt::format("the step at t = {:.6g} s did not converge, divided into {:.0f}{}",
+                                   state.t, 1 / least_part,
+                                   deep.empty() ? "; a shorter step or a finer mesh may help" : ": " + deep);
       return report;
     }
     left -= part;

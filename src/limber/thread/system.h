@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "limber/contact/box_tree.h"
-#include "limber/contact/cone_solver.h"
 #include "limber/contact/solid.h"
+#include "limber/contact/sparse_cone.h"
 #include "limber/elastic/spring_law.h"
 #include "limber/observe/columns.h"
 #include "limber/observe/layout.h"
@@ -257,13 +257,14 @@ struct ContactWork {
   std::vector<TouchHold> held;    // (touches)
   std::vector<double> stiffness;  // (touches) [N/m]
   std::vector<double> first_forces;
+  std::vector<double> pushed;       // (touches x 4) forces that the springs add to
   std::vector<TouchBlocks> around;  // (touches)
   std::vector<TouchField> fields;   // (touches)
   Numbers pool;                     // (nodes x 36 each) of the fields
   std::size_t used = 0;             // of the pool
   TouchRows scratch_rows;
   contact::ContactMatrix W;
-  contact::ConeSolver solver;
+  contact::SparseCone solver;
   std::vector<double> block;  // (pairs of touches x 16), and which they are
   std::vector<std::pair<int, int>> blocks;
   std::size_t known = 0;  // of them
@@ -275,9 +276,13 @@ struct ContactWork {
   std::vector<double> free_motion;          // (nodes x 12) of the step without contact, in node axes
   std::vector<Pose> X0, X1;                 // bodies at the beginning and the end of the step
   long passes = 0, sweeps = 0, solves = 0;  // of the forces' iteration, in all
-  int active = 0;                           // contacts with a force in the last step
-  double friction_work = 0;                 // [J] taken by friction in the step at hand
-  double solid_work = 0;                    // [J] done in it by solids that move
+  // Of the last forces: how far they are from the law, of the largest motion without any; outside of their
+  // cones, of the largest force; and what they left to overlap, of the thinner one's thickness.
+  double residual = 0, cone_violation = 0, overlap = 0;
+  double worst_taken = 1e-3;  // residual; a step that leaves more is divided
+  int active = 0;             // contacts with a force in the last step
+  double friction_work = 0;   // [J] taken by friction in the step at hand
+  double solid_work = 0;      // [J] done in it by solids that move
 };
 
 struct CarriedNode {
@@ -402,14 +407,23 @@ bool resolve_contacts(const SystemData& s, const State& state, WorkspaceData& w)
 struct Overlap {
   double depth = 0;             // [m] the deepest; 0: nothing overlaps
   int thread = -1, other = -1;  // other < 0: the solid −1 − other, else a thread
+  Vec3 at = Vec3::Zero();       // on the thread's midline
 };
 // The contacts of the last step, at their places now, into c.last.
 void take_last(const SystemData& s, const State& state, const WorkspaceData& w, ContactWork& c);
+// out += Jᵀλ of those forces, (nodes x 12) in world axes.
+void add_contact_forces(const SystemData& s, const State& state, WorkspaceData& w, double* out);
 Overlap deepest_overlap(const SystemData& s, const State& state, const double* e, WorkspaceData& w);
-// What overlaps at the start, for people; "" if nothing does.
-std::string overlap_at_start(const SystemData& s, const State& state, WorkspaceData& w);
+// What overlaps most, for people: '"a" overlaps "b" by 1 mm at (0, 0, 0)'; "" if nothing does by more than a
+// little. `crossed`: two threads run through each other, nothing says to which sides.
+std::string overlap_text(const SystemData& s, const State& state, WorkspaceData& w, bool* crossed = nullptr);
+// Whether nothing can touch within h seconds, so far as the motion at hand says.
+bool nothing_near(const SystemData& s, const State& state, double h, WorkspaceData& w);
+// Looks for pairs within a motion of `bound`, or as far as a step may go at all where there are some.
+void look_within(const SystemData& s, double bound, ContactWork& c);
 // --- solid_motion.cpp
-double reach_of(const contact::Geometry& geometry);  // its farthest point from its origin
+double reach_of(const contact::Geometry& geometry);               // its farthest point from its origin
+double farthest(const Pose& from, const Pose& to, double reach);  // no point of a solid goes farther
 // A step of size h from the state, or shorter: what a driven solid could pass through in it is met.
 // `fastest`: of the nodes.
 double longest_beside_solids(const SystemData& s, const State& state, double h, double fastest,

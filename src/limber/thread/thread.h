@@ -191,10 +191,12 @@ struct StaticResult {
   result::SolveReport report;
   double residual = 0;  // forces left over before the last iteration, of those that act
   int negative = 0;     // directions in which it is not stable
+  int pushes = 0;  // of what leans on something: so many were tried instead of counting; negative: 1 grew
   result::Energy energy;
 };
 // Where the threads come to rest under the loads of the state's time. The state is left there, at rest; on
-// failure as it was. Throws ModelError if the model has contact that could act.
+// failure as it was. What they lean on holds them, with friction: of the rests that it allows the one that is
+// met on the way from the state.
 StaticResult solve_static(const System& system, State& state, Workspace& workspace,
                           const StaticOptions& options = {});
 
@@ -238,6 +240,12 @@ struct ContactReport {
   int contacts = 0;
   double deepest = 0;  // [m] overlap left
 };
+// What presses on a thread at rest.
+struct ContactForce {
+  std::string on, by;
+  Vec3 at, force;  // [m], [N] on `on`
+};
+std::vector<ContactForce> contact_forces(const System& system, const State& state, Workspace& workspace);
 ContactReport contact_report(const System& system, const State& state, Workspace& workspace);
 
 }  // namespace limber::thread
