@@ -157,8 +157,8 @@ $(PEERS)/.made: scripts/peers/requirements.txt
 	@touch $@
 
 .PHONY: peers
-peers: build $(PEERS)/.made ## measure limber beside MuJoCo, Pinocchio, Exudyn and PyElastica (from PyPI): docs/peers.md
-	@$(PEERS)/bin/python scripts/peers/peers.py --limber $(LIMBER)
+peers: build $(PEERS)/.made ## measure limber beside MuJoCo, Pinocchio, Exudyn and PyElastica (from PyPI): docs/peers.md; ONLY=contact: one case
+	@$(PEERS)/bin/python scripts/peers/peers.py --limber $(LIMBER) $(if $(ONLY),--only $(ONLY))
 
 DOORS := build/doors/venv
 $(DOORS)/.made: scripts/doors/requirements.txt

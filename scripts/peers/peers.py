@@ -18,7 +18,7 @@ from pathlib import Path
 
 from measure import ROOT, Limber, one_thread
 
-CASES = ("four_bar", "bricard", "trees", "thread", "cantilever")
+CASES = ("four_bar", "bricard", "trees", "thread", "cantilever", "contact")
 
 
 def number(x):
