@@ -222,7 +222,7 @@ class Contacts {
     row.solid_a = i, row.solid_b = k;
     row.point = point;
     row.gap = point.gap;
-    row.friction = s_.contacts.friction(s_.model, i, k);
+    row.friction = s_.contacts.law(s_.model, i, k).friction;
     w_.overlap = std::max(w_.overlap, -point.gap);
     const Vec3& n = point.normal;
     const Vec3 t1 = n.unitOrthogonal();
