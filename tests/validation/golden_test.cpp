@@ -122,6 +122,8 @@ const std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> golden = {
     {"diving-board.yaml", {0xd755a7cbd5dfb144, 0x036dfd25d9e245ac}},
     {"double-pendulum.yaml", {0x446a032a1674707a, 0x18c1eea8a47d34ca}},
     {"dominoes.yaml", {0x36ed73f969cb2755, 0xc105e497f536664e}},
+    {"marble-run.yaml", {0xbf55bec228ca5538, 0x5d1b002e4bf73053}},
+    {"plate-gears.yaml", {0x1b8ac3d03b370cfb, 0x2aa2e68705027590}},
     {"newtons-cradle.yaml", {0x3c902cea1fd8ff74, 0x51e858fd156ad8ac}},
     {"mobile.yaml", {0xa360617b3a4ba2e3, 0x3c81a0411c2ab933}},
     {"sprung-chain.yaml", {0xf0c0d599ad89c11e, 0x2237ba9dd659dc09}},
