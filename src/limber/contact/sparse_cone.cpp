@@ -6,14 +6,14 @@
 namespace limber::contact {
 namespace {
 
-constexpr int sweeps_between = 2;  // before a step of Newton's method
+// Sweeps before a step of Newton's method, which costs as much as so many more where contacts are many.
+constexpr int sweeps_between = 3, contacts_a_sweep = 8;
 // Of a contact's own motion, its compliance in a step: less after a step that came closer, more after one
 // that did not. The least makes contacts that say the same agree.
 constexpr double first_soft = 1e-4, least_soft = 1e-8, most_soft = 1, softer_after = 0.03, stiffer_after = 10;
 constexpr double most_worse = 1.5;  // after a step that is kept
-// What is hard to find may be off by more, tenfold in so many sweeps: most of it is slip that changes in the
+// What is hard to find may be off by more, tenfold a sweep: most of it is slip that changes in the
 // next step anyway. At rest a first guess is near, and the tolerance itself is met.
-constexpr int sweeps_a_digit = 6;
 constexpr double most_leave = 1e5;
 
 Mat3 block_of(const ContactMatrix& W, int e) {
@@ -25,7 +25,7 @@ Mat3 block_of(const ContactMatrix& W, int e) {
 
 double tenfold(int times) {
   double out = 1;
-  while (times-- > 0) out *= 10;
+  while (times-- > 0 && out < most_leave) out *= 10;
   return out;
 }
 
@@ -114,9 +114,10 @@ ConeReport SparseCone::solve(const ConeProblem& p, double tolerance, int max_swe
   ConeReport report;
   const auto size = 4 * static_cast<std::size_t>(p.contacts);
   bool ordered = false;
+  const int between = sweeps_between + p.contacts / contacts_a_sweep;
   soft_ = first_soft;
   const auto done = [&] {
-    return report.change <= tolerance * std::min(most_leave, tenfold(report.sweeps / sweeps_a_digit));
+    return report.change <= tolerance * std::min(most_leave, tenfold(report.sweeps));
   };
   const auto swept = [&] {
     ++report.sweeps;
@@ -124,7 +125,7 @@ ConeReport SparseCone::solve(const ConeProblem& p, double tolerance, int max_swe
     return done();
   };
   while (report.sweeps < max_sweeps) {
-    for (int k = 0; k < sweeps_between; ++k)
+    for (int k = 0; k < between; ++k)
       if (swept()) return report;
     if (!ordered) envelope_.find_order(*p.W);
     ordered = true;
