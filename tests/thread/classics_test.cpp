@@ -111,7 +111,11 @@ void capstan(bool by_pair) {
                              TimeFunction::table({0, 2}, {0, 0.2}));
   beam.clamps.push_back({1, hand, Hold::pinned});
   Contact contact{by_pair ? 0.05 : mu, false, {}};
-  if (by_pair) contact.pairs.push_back({{world, BeamId{0}}, {BodyId{0}, {}}, mu});
+  if (by_pair) {
+    SurfacePair& pair = contact.pairs.emplace_back();
+    pair.a.beam = BeamId{0}, pair.b.body = BodyId{0};
+    pair.terms.friction = mu;
+  }
   rope.builder.parts.contact = contact;
   PointLoad load;
   load.name = "load";

@@ -194,15 +194,20 @@ double slowed_by(double own, Combine rule, std::vector<SurfacePair> pairs) {
   for (int j = 0; j < state.node_count(); ++j) speed += state.v[12 * j] / state.node_count();
   return (1 - speed) / (0.1 * 10);
 }
+SurfacePair pair_of(const Surface& a, const Surface& b, double friction) {
+  SurfacePair out;
+  out.a = a, out.b = b, out.terms.friction = friction;
+  return out;
+}
 TEST(Friction, IsThatOfThePairOrOfTheRule) {
   // 1 %: the overlap at the start is pushed out, and presses a little.
   EXPECT_NEAR(slowed_by(0.1, Combine::geometric, {}), 0.2, 0.002);
   EXPECT_NEAR(slowed_by(0.1, Combine::minimum, {}), 0.1, 0.001);
   EXPECT_NEAR(slowed_by(0.1, Combine::maximum, {}), 0.4, 0.004);
   EXPECT_NEAR(slowed_by(0.1, Combine::average, {}), 0.25, 0.0025);
-  const Surface thread{world, BeamId{0}}, floor{BodyId{0}, {}};
-  EXPECT_NEAR(slowed_by(0.1, Combine::maximum, {{floor, thread, {.friction = 0.3}}}), 0.3, 0.003);
-  EXPECT_NEAR(slowed_by(0.1, Combine::minimum, {{thread, thread, {.friction = 0.3}}}), 0.1, 0.001);
+  const Surface thread{.beam = BeamId{0}}, floor{.body = BodyId{0}};
+  EXPECT_NEAR(slowed_by(0.1, Combine::maximum, {pair_of(floor, thread, 0.3)}), 0.3, 0.003);
+  EXPECT_NEAR(slowed_by(0.1, Combine::minimum, {pair_of(thread, thread, 0.3)}), 0.1, 0.001);
 }
 
 }  // namespace
