@@ -283,7 +283,8 @@ if ('y-mechanism.yaml'.startsWith(wanted))
     await until(page, (e) => limber.live.scene.epoch > e && limber.live.latest?.epoch > e, 'no point was added', {argument: epoch});
     await until(page, '/point 2 of the reduced model.*N on left.2/.test(document.getElementById("note").textContent)', 'nothing tells of the point');
     const after = await page.evaluate('place({kind: "frame", name: "left.2"})');
-    check(distance(before, after) < 1e-6, `the point moved it by ${distance(before, after)}`);
+    // Of another blend the ends stand where they stood as near as its directions allow: its own error, no jump.
+    check(distance(before, after) < 1e-3, `the point moved it by ${distance(before, after)}`);
     check(await page.evaluate('limber.live.latest.held'), 'it was let go');
     await page.click('#save');
     await until(page, 'limber.live.saved.length > 0', 'nothing was saved');

@@ -15,6 +15,7 @@ void find_law_problems(const char* kind, const std::string& name, JointKind join
 void find_law_problems(const Spring& spring, std::vector<Problem>& out);
 void find_law_problems(const Coupling& coupling, std::vector<Problem>& out);  // a cam
 void find_cable_problems(const ModelParts& parts, std::vector<Problem>& out);
+void find_contact_problems(const ModelParts& parts, std::vector<Problem>& out);
 void find_cable_problems(const Probe& probe, const ModelParts& parts, std::vector<Problem>& out);
 void find_law_problems(const Bushing& bushing, int bodies, std::vector<Problem>& out);
 

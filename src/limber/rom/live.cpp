@@ -4,6 +4,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "limber/math/dense.h"
 #include "limber/rom/system.h"
 
 namespace limber::rom {
@@ -101,6 +102,31 @@ static void adopt_base(const Mechanism& m, const std::vector<Pose>& X, const std
   std::copy_n(spin.data(), 3, v + 9);
 }
 
+// Coordinates at which the ends stand where they stood (Newton's method; in least squares where they cannot):
+// links of another blend are elsewhere at the same coordinates.
+static void stand_on_ends(const SystemData& s, int k, const std::vector<Pose>& X, State& state) {
+  const Mechanism& m = s.reduced.mechanisms[k];
+  const int n = m.coordinates(), E = static_cast<int>(m.ends.size());
+  MechanismScratch w(m, m.free_base ? 6 : 0);
+  MatX J(6 * E, n);
+  VecX off(6 * E);
+  constexpr int most = 20;
+  for (int i = 0; i < most; ++i) {
+    read_mechanism(s, state, k, state.t, w, false);
+    for (int e = 0; e < E; ++e) {
+      const Pose at = w.base * link_pose(m, w.blend, m.ends[e]);
+      off.segment<6>(6 * e) = math::se3_log(at.inverse() * X[m.bodies[m.ends[e]]]);
+      J.middleRows<6>(6 * e) = link_map(m, w.blend, m.ends[e]).leftCols(n);
+      off.segment<3>(6 * e + 3) /= m.radius;
+      J.middleRows<3>(6 * e + 3) /= m.radius;
+    }
+    if (!(off.norm() > 1e-12)) return;
+    const VecX step = math::solve_least_norm(J, off);
+    for (int c = 0; c < n; ++c) state.q[s.mechanisms[k].a() + c] += step[c];
+    if (!(step.norm() > 1e-12)) return;
+  }
+}
+
 bool adopt(const System& system, State& state, const result::Layout& layout, const result::Snapshot& before,
            const result::Snapshot& now) {
   const SystemData& s = system.data();
@@ -134,6 +160,7 @@ bool adopt(const System& system, State& state, const result::Layout& layout, con
       state.v[place.rate() + i] = h > 0 ? (a[i] - old[i]) / h : 0;
     }
     if (m.free_base) adopt_base(m, X, X0, h, state.q.data() + place.q, state.v.data() + place.v);
+    stand_on_ends(s, static_cast<int>(k), X, state);
   }
   for (const PropPlace& p : s.props) {
     const Pose &to = X[p.body], &from = X0[p.body];

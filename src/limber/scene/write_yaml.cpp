@@ -8,6 +8,7 @@
 #include "limber/scene/flow.h"
 #include "limber/scene/scene.h"
 #include "limber/scene/write_cables.h"
+#include "limber/scene/write_contact.h"
 #include "limber/scene/write_controls.h"
 #include "limber/scene/write_laws.h"
 #include "limber/scene/write_run.h"
@@ -138,7 +139,7 @@ class Writer {
     bodies();
     joints();
     beams();
-    contact();
+    if (model_.contact()) line("contact: " + contact_text(model_));
     springs();
     bushings();
     couplings();
@@ -229,19 +230,6 @@ class Writer {
     for (const Section& s : model_.sections()) entry(s.name, section_text(s.shape));
   }
 
-  std::string surface_names(const std::vector<int>& kinds) const {
-    std::string out;
-    for (const int k : kinds) out += (out.empty() ? "" : ", ") + model_.surfaces()[k].name;
-    return "[" + out + "]";
-  }
-
-  static void add_terms(Flow& flow, const TouchTerms& t) {
-    if (t.friction) flow.add("friction", number(*t.friction));
-    if (t.restitution) flow.add("restitution", number(*t.restitution));
-    if (t.stiffness) flow.add("stiffness", number(*t.stiffness));
-    if (t.damping) flow.add("damping", number(*t.damping));
-  }
-
   void surfaces() {
     if (!model_.surfaces().empty()) line("surfaces:");
     for (const SurfaceKind& s : model_.surfaces()) {
@@ -268,7 +256,7 @@ class Writer {
       flow.add_if(b.angular_drag != 0, "angular_drag", number(b.angular_drag));
       if (b.friction) flow.add("friction", number(*b.friction));
       if (b.restitution) flow.add("restitution", number(*b.restitution));
-      flow.add_if(!b.surfaces.empty(), "surfaces", surface_names(b.surfaces));
+      flow.add_if(!b.surfaces.empty(), "surfaces", surface_names(model_, b.surfaces));
       flow.add_if(!b.collide, "collide", "false");
       entry(b.name, flow.str());
     }
@@ -360,45 +348,6 @@ class Writer {
     return "[" + list + "]";
   }
 
-  void contact() {
-    if (!model_.contact()) return;
-    std::string planes;
-    for (const Plane& p : model_.contact()->planes)
-      planes += (planes.empty() ? "" : ", ") +
-                Flow()
-                    .add("at", vector(p.at))
-                    .add("normal", vector(p.normal))
-                    .add_if(!p.surfaces.empty(), "surfaces", surface_names(p.surfaces))
-                    .str();
-    line("contact: " +
-         Flow()
-             .add("friction", number(model_.contact()->friction))
-             .add("self", model_.contact()->self ? "true" : "false")
-             .add_if(model_.contact()->combine != Combine::geometric, "combine",
-                     to_string(model_.contact()->combine))
-             .add_if(!model_.contact()->pairs.empty(), "pairs", pairs_text())
-             .add_if(!planes.empty(), "planes", "[" + planes + "]")
-             .add_if(model_.contact()->restitution != 0, "restitution", number(model_.contact()->restitution))
-             .str());
-  }
-
-  std::string surface_name(const Surface& s) const {
-    if (s.kind >= 0) return model_.surfaces()[s.kind].name;
-    return s.beam.valid() ? model_[s.beam].name : body_name(s.body);
-  }
-
-  std::string pairs_text() const {
-    std::string out;
-    for (const SurfacePair& p : model_.contact()->pairs) {
-      Flow flow;
-      flow.add("between", fmt::format("[{}, {}]", surface_name(p.a), surface_name(p.b)));
-      add_terms(flow, p.terms);
-      if (p.collide) flow.add("collide", *p.collide ? "true" : "false");
-      out += (out.empty() ? "" : ", ") + flow.str();
-    }
-    return "[" + out + "]";
-  }
-
   static std::string rest_text(const BeamEase& rest) {
     if (!rest.path) return Flow().add("length", number(rest.length)).str();
     return Flow().add("path", path_text(*rest.path)).add("up", vector(rest.up)).str();
@@ -421,7 +370,7 @@ class Writer {
                 .add_if(b.planar, "planar", "true")
                 .add_if(b.stretch.has_value(), "stretch", b.stretch.value_or(false) ? "true" : "false")
                 .add_if(b.rest.has_value(), "rest", b.rest ? rest_text(*b.rest) : "")
-                .add_if(!b.surfaces.empty(), "surfaces", surface_names(b.surfaces))
+                .add_if(!b.surfaces.empty(), "surfaces", surface_names(model_, b.surfaces))
                 .add_if(b.root != Hold::clamped, "root", to_string(b.root))
                 .add_if(!b.clamps.empty(), "clamps", clamps_text(b))
                 .add_if(b.straight, "straight", "true")
@@ -605,7 +554,7 @@ class Writer {
       flow.add("name", text_scalar(p.name)).add("quantity", info_of(p.quantity).name);
       if (subject_of(p.quantity) == Subject::place && !p.touching.valid()) flow.add("on", place(p.at));
       if (p.touching.valid()) flow.add("on", model_[p.touching].name);
-      if (p.against) flow.add("against", surface_name(*p.against));
+      if (p.against) flow.add("against", surface_name(model_, *p.against));
       if (p.joint.valid()) flow.add("joint", model_[p.joint].name);
       if (p.loop.valid()) flow.add("joint", model_.loops()[p.loop.value].name);
       if (p.spring.valid()) flow.add("spring", model_.springs()[p.spring.value].name);

@@ -207,6 +207,7 @@ void Live::add_point() {
   if (options_.method == Method::rom) {
     auto driver = std::make_unique<Driver>(model_, options_);
     driver->load(driver_->save());
+    driver->adopt(driver_->layout(), before_, snapshot_);  // the ends stay where they are
     driver->set_clock(step_, time());
     const std::optional<result::Hand> hand = hand_;
     start(std::move(driver));

@@ -9,6 +9,7 @@
 
 #include "limber/articulated/statics.h"
 #include "limber/elastic/beam_links.h"
+#include "limber/math/trig.h"
 #include "limber/model/features.h"
 #include "limber/multibody/joint_kinematics.h"
 #include "limber/rom/blend.h"
@@ -411,7 +412,7 @@ class Reducer {
     q.gap_bound = options_.gap_error, q.end_bound = options_.end_error;
     q.force = options_.force, q.moment = options_.moment;
     q.tested = static_cast<int>(trials.size());
-    q.share = std::pow(0.05 / most_claims, 1.0 / q.tested);
+    q.share = math::pow(0.05 / most_claims, 1.0 / q.tested);
     for (Trial& t : trials) {
       measure(t);
       q.end = std::max(q.end, t.end), q.gap = std::max(q.gap, t.gap);
