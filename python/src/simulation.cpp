@@ -283,7 +283,7 @@ class Simulation {
             take(m.state.e, q_), take(m.state.v, v_);
           else if constexpr (requires { m.state.v; })
             take(m.state.q, q_), take(m.state.v, v_);
-          else
+          else if constexpr (requires { m.state.q; })
             take(m.state.q, q_), v_.clear();
         },
         driver_->method());
