@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "limber/articulated/stepper.h"
@@ -236,8 +237,7 @@ bool Stepper::finish_touches(double t, double h) {
   const double threshold = bounce_threshold();
   const bool good = bounce(threshold) && settle(threshold);
   c.response.forget();  // the next stage has another factor
-  c.end.insert(c.end.end(), c.soft.begin(), c.soft.end());
-  std::ranges::stable_sort(c.end, {}, [](const Touch& x) { return std::pair(x.a, x.b); });
+  take_soft_back();
   if (good) return true;
   return fail(Status::not_converged, t, "the impulses of what touches do not converge", -1);
 }
@@ -249,6 +249,13 @@ void Stepper::set_soft_aside() {
   for (const Touch& x : c.end)
     if (x.soft()) c.soft.push_back(x);
   std::erase_if(c.end, [](const Touch& x) { return x.soft(); });
+}
+
+void Stepper::take_soft_back() {
+  Contacts& c = *w_.contacts;
+  if (c.soft.empty()) return;
+  c.end.insert(c.end.end(), c.soft.begin(), c.soft.end());
+  std::ranges::sort(c.end, {}, [](const Touch& x) { return std::tuple(x.a, x.b, x.feature); });
 }
 
 // Where a step began was no guide to where it ended: once more, by the places that it comes to.

@@ -195,6 +195,7 @@ class Stepper {
   int lost_touch() const;
   bool look_again(double t, double h);
   void set_soft_aside();
+  void take_soft_back();
   void keep_touches(double h);
   bool touches() const { return w_.contacts && !w_.contacts->now.empty(); }
 
