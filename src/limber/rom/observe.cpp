@@ -191,7 +191,14 @@ class Observer : public observe::Source {
   // Of drives and of dead loads on inner links, as settle() counts them.
   double others(int k) const {
     const Mechanism& m = s_.reduced.mechanisms[k];
+    const Blend& b = w_.mechanisms[k].blend;
     double out = 0;
+    // The points know forces of their own times; what is different now is a load, and has no potential here.
+    const auto known = [&](const TimeFunction& f) {
+      double sum = 0;
+      for (std::size_t i = 0; i < m.points.size(); ++i) sum += b.weight[i] * f.value(m.points[i].time);
+      return sum;
+    };
     for (const Drive& d : s_.model.drives()) {
       if (s_.places[d.joint.value].mechanism != k) continue;
       const JointAt at = joint_at(d.joint.value);
@@ -202,7 +209,7 @@ class Observer : public observe::Source {
           if (m.bodies[m.inputs[i].joint] == d.joint.value && m.inputs[i].dof == c)
             input = true, target = w_.mechanisms[k].blend.at[m.coordinates() + static_cast<int>(i)];
         if (d.kind == Drive::Kind::force) {
-          out -= target * at.x[c];
+          out -= known(d.target[c]) * at.x[c];
           continue;
         }
         out += d.kp[c] * (0.5 * at.x[c] * at.x[c] - target * at.x[c] + (input ? 0 : 0.5 * target * target));
@@ -211,7 +218,8 @@ class Observer : public observe::Source {
     for (const PlacedLoad& load : s_.loads) {
       const PointLoad& l = s_.model.point_loads()[load.load];
       if (load.at.mechanism != k || load.at.end >= 0 || l.follows || m.free_base) continue;
-      out -= l.force.value(state_.t).dot(w_.X[m.bodies[load.at.link]] * l.at.p);
+      const Vec3 at = w_.X[m.bodies[load.at.link]] * l.at.p;
+      for (int i = 0; i < 3; ++i) out -= known(l.force.c[i]) * at[i];
     }
     return out;
   }
