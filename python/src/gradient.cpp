@@ -180,8 +180,8 @@ void bind_gradient(nb::module_& m) {
       .def_prop_ro("values", &Gradient::values, nb::rv_policy::automatic)
       .def("derivative", &Gradient::derivative, nb::arg("up"), nb::arg("down"), nb::arg("delta"),
            "Of every column, by the parameter in which two scenes differ by plus and minus delta.")
-      .def("by_parameter", &Gradient::by_parameter, nb::arg("variations"), nb::arg("name"), nb::arg("value"), nb::arg("unit"),
-           nb::arg("delta"), nb::rv_policy::automatic,
+      .def("by_parameter", &Gradient::by_parameter, nb::arg("variations"), nb::arg("name"), nb::arg("value"),
+           nb::arg("unit"), nb::arg("delta"), nb::rv_policy::automatic,
            "The same of the parameter with a value of that unit, for less: of columns that tell where things "
            "stand, NaN of others. None where it changes more than numbers of materials, sections and loads.");
   nb::class_<RunGradient>(m, "RunGradient", "Derivatives of a run; limber.Run.gradient is what people use.")

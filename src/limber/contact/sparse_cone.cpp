@@ -116,9 +116,7 @@ ConeReport SparseCone::solve(const ConeProblem& p, double tolerance, int max_swe
   bool ordered = false;
   const int between = sweeps_between + p.contacts / contacts_a_sweep;
   soft_ = first_soft;
-  const auto done = [&] {
-    return report.change <= tolerance * std::min(most_leave, tenfold(report.sweeps));
-  };
+  const auto done = [&] { return report.change <= tolerance * std::min(most_leave, tenfold(report.sweeps)); };
   const auto swept = [&] {
     ++report.sweeps;
     report.change = sweep_contacts(p, lambda);

@@ -24,7 +24,7 @@ inline Curve curve(const double* e, int slot, double l, double xi) {
 // distance. Strands side by side keep the middle of where they run together. Returns the square of the sine
 // between the strands, about.
 inline double refine(const double* e, const WorkspaceData& w, const Capsule& a, const Capsule& b, double& xa,
-              double& xb) {
+                     double& xb) {
   double across = 0;
   for (int i = 0; i < 4; ++i) {
     const Curve p = curve(e, a.slot, w.length[a.slot], xa), q = curve(e, b.slot, w.length[b.slot], xb);
