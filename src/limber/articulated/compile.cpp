@@ -216,13 +216,7 @@ bool any_bounces(const Model& m) {
 
 void compile_contacts(SystemData& s) {
   if (!s.model.contact()) return;
-  std::vector<contact::BeamLinks> beams;
-  for (const elastic::BeamTrace& trace : s.traces) {
-    double length = 0;
-    for (const Vec2& share : trace.shares) length += share[1];
-    beams.push_back({trace.pieces, trace.radius, length});
-  }
-  s.contacts = contact::SceneContacts(s.model, beams);
+  s.contacts = contact::SceneContacts(s.model, contact::beam_links(s.traces));
   s.bounces = any_bounces(s.model);
   find_parts(s);
 }

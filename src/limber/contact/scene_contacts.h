@@ -29,6 +29,18 @@ struct BeamLinks {
   double radius = 0, length = 0;  // [m] of the section, of the whole
 };
 
+// Of elastic::BeamTrace, which this folder does not see.
+template <class Trace>
+std::vector<BeamLinks> beam_links(const std::vector<Trace>& traces) {
+  std::vector<BeamLinks> out;
+  for (const Trace& trace : traces) {
+    double length = 0;
+    for (const auto& share : trace.shares) length += share[1];
+    out.push_back({trace.pieces, trace.radius, length});
+  }
+  return out;
+}
+
 class SceneContacts {
  public:
   SceneContacts() = default;

@@ -66,13 +66,7 @@ void place_mechanisms(SystemData& s, const Partition& parts) {
 
 void place_solids(SystemData& s) {
   if (!s.model.contact()) return;
-  std::vector<contact::BeamLinks> beams;
-  for (const elastic::BeamTrace& trace : s.traces) {
-    double length = 0;
-    for (const Vec2& share : trace.shares) length += share[1];
-    beams.push_back({trace.pieces, trace.radius, length});
-  }
-  s.contacts = contact::SceneContacts(s.model, beams);
+  s.contacts = contact::SceneContacts(s.model, contact::beam_links(s.traces));
   s.restitution = s.model.contact()->restitution;
 }
 
