@@ -549,7 +549,8 @@ std::vector<FeatureCase> feature_cases() {
            "root.drive." + std::string(q));
   of_arm("probe of the work of a load", sprung, "shake.work");
   add("probe of contact: count, overlap", lying("", "", "probes:\n  - §contact.count\n"), lying(""));
-  add("probe of contact: count, overlap", lying("", "", "probes:\n  - §contact.count\n", ""), lying("", "", "", ""));
+  add("probe of contact: count, overlap", lying("", "", "probes:\n  - §contact.count\n", ""),
+      lying("", "", "", ""));
   add("probe of contact: count, overlap", lying("", "", "probes:\n  - §contact.overlap\n"), lying(""));
   add("probe of contact: count, overlap", sliding("", "", "probes:\n  - §contact.count\n"), sliding(""));
   for (const char* q : {"force", "slip"})
@@ -557,15 +558,17 @@ std::vector<FeatureCase> feature_cases() {
         sliding("", "", "probes:\n  - §block.contact." + std::string(q) + "\n"), sliding(""));
   const auto crossed = [](const std::string& contact, const std::string& z = "-1.2 cm",
                           const std::string& bar = "") {
-    return cord(
-        "    velocity: [0, 0, -1 m/s]\n  bar:\n    path: [[10 cm, -10 cm, " + z + "], [10 cm, 10 cm, " + z +
-            "]]\n    material: rubber\n"
-        "    section: round\n    elements: 4\n" + bar,
-        "contact:\n  friction: 0.2\n" + contact);
+    return cord("    velocity: [0, 0, -1 m/s]\n  bar:\n    path: [[10 cm, -10 cm, " + z +
+                    "], [10 cm, 10 cm, " + z +
+                    "]]\n    material: rubber\n"
+                    "    section: round\n    elements: 4\n" +
+                    bar,
+                "contact:\n  friction: 0.2\n" + contact);
   };
   add("threads that do not touch each other", crossed("  self: §false\n"), crossed(""));
   all.back().may_agree = true;  // at rest the cord hangs above the bar; here on it
-  add("threads that do not touch each other", crossed("  self: §false\n", "-1.05 cm", "    clamps: [{at: 1}]\n"),
+  add("threads that do not touch each other",
+      crossed("  self: §false\n", "-1.05 cm", "    clamps: [{at: 1}]\n"),
       crossed("", "-1.05 cm", "    clamps: [{at: 1}]\n"));
   add("threads that do not touch each other", sliding("    velocity: [1 m/s, 0, 0]\n", "  self: §false\n"),
       sliding("    velocity: [1 m/s, 0, 0]\n"));

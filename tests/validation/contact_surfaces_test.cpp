@@ -53,7 +53,8 @@ TEST(SoftSurface, BringsABoxToRestWhereItsWeightSays) {
 TEST(SoftSurface, HoldsABlockOnASlope) {
   World world(
       "surfaces:\n  mat: {stiffness: 2 kN/m, damping: 100 N*s/m}\n"
-      "gravity: [-4.905, 0, -8.495709211125344]\nbodies:\n  block: {box: [0.3, 0.2, 0.1], mass: 2, at: [0, 0, "
+      "gravity: [-4.905, 0, -8.495709211125344]\nbodies:\n  block: {box: [0.3, 0.2, 0.1], mass: 2, at: [0, "
+      "0, "
       "0.05]}\ncontact: {friction: 0.7, planes: [{surfaces: [mat]}]}\n");
   const auto rest = articulated::solve_static(world.system, world.state, world.w);
   ASSERT_TRUE(rest.report.ok()) << rest.report.message;
